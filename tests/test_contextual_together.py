@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.schemas.errors import RagdataError
@@ -96,3 +97,15 @@ def test_a_report_reads_its_documents_once(tmp_path: Path, monkeypatch: pytest.M
 
     assert run("report", str(tmp_path)).code == 0
     assert opened.count("documents") == 1
+
+
+def test_a_report_gives_the_database_only_the_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = corpus(random.Random(1), 0)[0]
+    (tmp_path / "codebase_chunks.json").write_text(json.dumps([{**document, "source": "mine"}]))
+    given: list[str] = []
+    monkeypatch.setattr(HeldRows, "give", lambda rows, _: given.append(rows._table))
+
+    found = run("report", str(tmp_path), "--output-format", "json").json
+
+    assert "documents.metadata.source" in json.dumps(found)
+    assert given == []

@@ -62,8 +62,8 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
         if counted.distinct <= MOST_VALUES and not any(key in names for key in (*_KINDS, *_EVIDENCE)):
             found.append(counted)
             continue
-        connection = database.load(table)
-        given = _objects(connection, f"main.{table}", column)
+        connection, place = _values(database, table, column)
+        given = _objects(connection, place, column)
         if counted.distinct > MOST_VALUES:
             objects = connection.execute(f"select count(*) from {given} where object <> '{{}}'").fetchall()[0][0]
             most = counted.values[0][1]
@@ -112,6 +112,17 @@ def _counts(database: DatasetDatabase, table: str, column: str) -> dict[str, int
             found[name] = found.get(name, 0) + count
         connection.execute("drop table main.odd_objects")
     return found
+
+
+def _values(database: DatasetDatabase, table: str, column: str) -> tuple[duckdb.DuckDBPyConnection, str]:
+    """A table that has a column, for SQL: of rows that the database does not hold it gets no other one."""
+    parts = database.texts(table, column)
+    if parts is None:
+        return database.load(table), f"main.{table}"
+    connection, place = database.load(), f"main.{column}_of_{table}"
+    with incoming(connection, "held_objects", {column: Kind.TEXT}, ([part] for part in parts)):
+        connection.execute(f"create table {place} as select * from held_objects where {column} is not null")
+    return connection, place
 
 
 def _objects(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> str:
