@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from ragdatakit.converters.graphrag import stored_texts
+from ragdatakit.reports import summaries
 from ragdatakit.reports.summaries import summarize
+from ragdatakit.reports.summary import shown_texts, texts
 from tests.command_line import FIXTURES
 from tests.test_dataset_database import both_ways
 
@@ -35,6 +39,15 @@ CHANGES: list[tuple[dict[str, str], set[str]]] = [
         },
         set(),
     ),
+    # members and children have something else in their places
+    (
+        {
+            "communities": "update t set entity_ids = list_concat(entity_ids, entity_ids, ['of none'], [null]), "
+            "text_unit_ids = list_concat(text_unit_ids, text_unit_ids), parent = if(level > 1, -9, parent)",
+            "community_reports": "update t set summary = repeat(summary, 9), full_content = chr(9) where rowid % 2 = 0",
+        },
+        set(),
+    ),
     # what it leaves to the reader
     (
         {
@@ -46,9 +59,10 @@ CHANGES: list[tuple[dict[str, str], set[str]]] = [
     ),
     (
         {"text_units": "update t set id = 'of no document' where rowid = 0", "entities": "update t set title = 'one'"},
-        {"chunks", "nodes", "communities"},
+        {"chunks", "nodes"},
     ),
-    ({"communities": "update t set entity_ids = list_concat(entity_ids, entity_ids)"}, {"communities"}),
+    ({"communities": "update t set entity_ids = list_concat(entity_ids, entity_ids), size = null"}, {"communities"}),
+    ({"communities": "update t set entity_ids = list_prepend('of none', entity_ids)"}, {"communities"}),
 ]
 
 
@@ -74,6 +88,23 @@ def test_a_report_by_sql_is_that_of_rows(index: Path, changes: dict[str, str], l
         with duckdb.connect() as connection:
             connection.execute(f"create table t as from '{file}'; {change}; copy t to '{file}'")
     assert_same_report(index, TABLES - left)
+
+
+@pytest.mark.parametrize("at_once", [1, 300, 1 << 20])
+def test_texts_of_which_some_are_counted_are_those_of_rows(
+    index: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """However many are read at once, and whether it is known before which ones."""
+    monkeypatch.setattr(texts, "_MOST_BYTES", 5000)
+    monkeypatch.setattr(summaries, "measure", partial(texts.measure, most_bytes=5000))
+    monkeypatch.setattr(shown_texts, "_MOST_READ", 3)
+    monkeypatch.setattr(stored_texts, "_FIRST_ROWS", 2)
+    monkeypatch.setattr(stored_texts, "_AT_ONCE", at_once)
+    with duckdb.connect() as connection:
+        file = index / "text_units.parquet"
+        long = "update t set text = repeat('of the ', 900) where rowid > 1"
+        connection.execute(f"create table t as from '{file}'; {long}; copy t to '{file}'")
+    assert_same_report(index, TABLES)
 
 
 def test_claims_and_what_keeps_all_values_leave_tables_to_the_reader(index: Path) -> None:

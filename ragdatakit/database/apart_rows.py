@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from ragdatakit.database.columns import PackedColumn, bits_of, texts_of
 from ragdatakit.late_dataclasses import dataclass
@@ -62,6 +62,19 @@ class CountedObjects:
         return self._names.counts()
 
 
+@dataclass(frozen=True, slots=True)
+class CountedMembers:
+    """How many objects of a column have a member of each name, where that is known of all of them."""
+
+    members: Mapping[str, int]
+    known: ClassVar[bool] = True
+    odd: ClassVar[Sequence[str]] = ()
+
+    def counts(self) -> dict[str, int]:
+        """As `CountedObjects.counts`."""
+        return dict(self.members)
+
+
 @dataclass(slots=True)
 class ColumnFacts:
     """Rows of a column that have no value, and those with an empty one; its different values, where they were
@@ -73,7 +86,7 @@ class ColumnFacts:
     distinct: int | None = None
     counts: Mapping[Any, int] | None = None
     numbers: tuple[npt.NDArray[np.float64], Rows] | None = None
-    objects: CountedObjects | None = None
+    objects: CountedObjects | CountedMembers | None = None
 
     def add_objects(self, column: PackedColumn) -> None:
         """Count some more rows of a column of objects: an empty one has no members."""
@@ -83,7 +96,7 @@ class ColumnFacts:
         self.missing += column.length - int(bits_of(column).sum())
         short = offsets[:-1][np.diff(offsets) == len("{}")]
         self.empty += int(np.count_nonzero((data[short] == ord("{")) & (data[short + 1] == ord("}"))))
-        if self.objects is not None:
+        if isinstance(self.objects, CountedObjects):
             self.objects.add(data, offsets)
 
 
@@ -105,12 +118,12 @@ class RowsElsewhere(Protocol):
 
 class ShownColumns:
     """Columns of a table that has something else for their values: those of the few rows that are shown are read
-    again. ``read`` gives them by row and name, of places from 0."""
+    again. ``read`` gives those that are wanted by row and name, of places from 0."""
 
     def __init__(
         self,
         columns: Sequence[str],
-        read: Callable[[duckdb.DuckDBPyConnection, Sequence[int]], Mapping[int, Mapping[str, Any]]],
+        read: Callable[[duckdb.DuckDBPyConnection, Sequence[int], Sequence[str]], Mapping[int, Mapping[str, Any]]],
     ) -> None:
         self._columns, self._read = columns, read
         self.watched = WatchedFiles(())
@@ -119,9 +132,9 @@ class ShownColumns:
         """Put the values into rows that have some of the columns. Raises `RagdataError` where the file was changed."""
         wanted = [name for name in self._columns if any(name in row for row in rows.values())]
         with self.watched:
-            found = self._read(connection, [*rows]) if wanted else {}
+            found = self._read(connection, [*rows], wanted) if wanted else {}
         for place, values in found.items():
-            rows[place].update((name, values[name]) for name in wanted)
+            rows[place].update(values)
 
 
 class ApartRows:

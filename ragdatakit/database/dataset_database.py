@@ -92,7 +92,9 @@ class SqlTable:
     it is loaded, columns of which it is known that they have integers only, as these are usually written; ``facts``
     those of its texts, where these are wanted and it sees them, ``numbers`` those of the graph of which it is a part.
     ``ids`` has the rows of a table that ``load`` does not create, and so do the rows that stay ``apart``, where these
-    are known; ``shown`` the values for which the table has something else. ``losses`` count only where it is certain.
+    are known; ``shown`` the values for which the table has something else; ``members`` are columns that it has beside
+    its own, by a column of objects and the name of a member of these, and ``columns`` what is known of some of its own.
+    ``losses`` count only where it is certain.
     """
 
     table: str
@@ -104,6 +106,8 @@ class SqlTable:
     apart: ApartRows | EdgeTable | HeldRows | None = field(default=None, repr=False)
     losses: Losses = field(default_factory=Losses, repr=False)
     shown: ShownColumns | None = field(default=None, repr=False)
+    members: dict[str, dict[str, str]] = field(default_factory=dict)
+    columns: dict[str, ColumnFacts] = field(default_factory=dict, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -382,9 +386,15 @@ class DatasetDatabase:
         return found if column == COLUMN and found is not None and found.known else None
 
     def column_facts(self, table: str, column: str) -> ColumnFacts | None:
-        """What is known of a column of a table that is read, while the database does not hold its rows."""
+        """What is known of a column of a table that is read, as while the database does not hold its rows."""
+        if table in self.taken_by_sql and (facts := self._by_sql[table].columns.get(column)) is not None:
+            return facts
         held = self._waiting.get(table)
         return held.column(column) if held is not None else None
+
+    def members(self, table: str, column: str) -> Mapping[str, str]:
+        """Columns of a table in the database that have members of the objects in a column, by their names."""
+        return self._by_sql[table].members.get(column, {}) if table in self.taken_by_sql else {}
 
     def text_codes(self, table: str, column: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
         """Codes of the texts in a column of such a table, none of which is an integer, and which rows have one; None

@@ -31,18 +31,31 @@ _UNSURE = 0.03
 @dataclass(frozen=True, slots=True)
 class FactsWanted:
     """What is wanted of the texts of a table. ``numbers`` counts tokens and scripts of some; of more than
-    ``most_bytes`` of texts those of every n-th are wanted. ``apart``: texts may stay out of the table, and whole tables
-    out of the database; ``shown``: metadata and attributes may have what stands for them, except where rows are
-    shown."""
+    ``most_bytes`` of texts those of every n-th are wanted, and of those for which ``begins`` gives places, by tokens
+    and scripts, the first ``beginning`` characters. ``apart``: texts may stay out of the table, and whole tables out of
+    the database; ``shown``: values may have what stands for them, except that so many characters are shown of those of
+    a few rows (0: they have themselves)."""
 
     numbers: Callable[..., tuple[Numbers, npt.NDArray[np.uint8]] | None]
     most_bytes: int
+    begins: Callable[[Numbers, npt.NDArray[np.uint8]], Numbers]
+    beginning: int
     apart: bool = False
-    shown: bool = False
+    shown: int = 0
 
     def step(self, size: int) -> int:
         """Every how many-th text is wanted, where all of them have so many bytes."""
         return -(-size // self.most_bytes) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTexts:
+    """Tokens and scripts of every so many-th text of a table, and how some of these begin, by row."""
+
+    step: int
+    tokens: Numbers
+    scripts: npt.NDArray[np.uint8]
+    beginnings: dict[int, str]
 
 
 class TextFacts:
@@ -50,7 +63,7 @@ class TextFacts:
     code are the same), ``size`` in bytes, and how many are ``missing`` or ``empty``: blanks only.
 
     They are there (``known``) where they were ``wanted`` before the table was filled, and there is a scanner.
-    ``places`` are where the texts are that are not in the table.
+    ``places`` are where the texts are that are not in the table, ``beginnings`` those of some of them.
     """
 
     def __init__(self) -> None:
@@ -63,6 +76,7 @@ class TextFacts:
         self._place: int | None = None
         self.size = self.missing = self.empty = self._rows = self._read = 0
         self.places = None
+        self.beginnings: dict[int, str] = {}
         self._characters: list[Numbers] = []
         self._codes: list[npt.NDArray[Any]] = []
         self._numbers: list[tuple[Numbers, Numbers, npt.NDArray[np.uint8]]] = []
@@ -161,6 +175,19 @@ class TextFacts:
             assert found is not None
             self._numbers.append((texts.sample.rows + self._rows, *found))
         self._take(texts.lengths, texts.codes, texts.size, texts.empty)
+
+    def add_counted(
+        self, size: int, empty: int, lengths: list[Numbers], codes: list[npt.NDArray[Any]], counted: CountedTexts
+    ) -> None:
+        """All rows, whose texts stay where they are, in parts."""
+        import numpy as np
+
+        self._forget()
+        self._characters, self._codes = lengths, codes
+        self.size, self.empty = size, empty
+        rows = np.arange(len(counted.tokens)) * counted.step
+        self._numbers.append((rows, counted.tokens, counted.scripts))
+        self.beginnings = counted.beginnings
 
     def _take(self, lengths: Numbers, codes: npt.NDArray[Any], size: int, empty: int) -> None:
         self.size += size

@@ -52,6 +52,9 @@ REST = {
 }
 """By table: the columns that are metadata or attributes of a row."""
 
+TEXTS = {"documents": ("text", "raw_content"), "text-units": ("text",), "reports": ("full_content", "summary")}
+"""By table: the columns whose first value is the text of a row."""
+
 
 def row_of(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     """The columns that have a value."""

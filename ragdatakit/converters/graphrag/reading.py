@@ -103,7 +103,7 @@ class IndexReader:
                     self._records.tell_once("lost", kind, name, why, table.file, number, row.get("id"))
             yield number, row
 
-    def _members(self, value: Any) -> tuple[str, ...]:
+    def members(self, value: Any) -> tuple[str, ...]:
         """Ids in a list; before 1.0 several may be in one text, with commas between."""
         if not isinstance(value, list):
             return ()
@@ -125,7 +125,7 @@ class IndexReader:
         """By text unit: its document, and its place in it."""
         found: dict[str, tuple[str, int]] = {}
         for _, row in self._rows("documents", "id", "text_unit_ids"):
-            for place, unit in enumerate(self._members(row.get("text_unit_ids"))):
+            for place, unit in enumerate(self.members(row.get("text_unit_ids"))):
                 found.setdefault(unit, (_as_text(row.get("id")), place))
         return found
 
@@ -134,7 +134,7 @@ class IndexReader:
         counted: dict[str, int] = {}
         for _, row in self._all("text-units"):
             unit = _as_text(row.get("id"))
-            documents = self._members(row.get("document_ids"))
+            documents = self.members(row.get("document_ids"))
             document = row.get("document_id") or (documents[0] if documents else None)
             of, place = self._places.get(unit, (None, None))
             if document is None:
@@ -201,7 +201,7 @@ class IndexReader:
     def edges(self) -> Iterator[Edge]:
         """The relationships, then the claims between entities."""
         for _, row in self._all("relationships"):
-            units = self._members(row.get("text_unit_ids"))
+            units = self.members(row.get("text_unit_ids"))
             rest = self._rest("relationships", row)
             ends = _as_text(row.get("source")), _as_text(row.get("target"))
             yield Edge(ends[0], RELATED, ends[1], _object(rest), None, units[0] if units else None)
@@ -212,7 +212,7 @@ class IndexReader:
         return _object(self._rest(kind, row_of(names, values)))
 
     def _rest(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
-        return rest_of(kind, row, self._members)
+        return rest_of(kind, row, self.members)
 
     def relations(self) -> Iterator[Relation]:
         """The one name of all relationships, and the types of the claims."""
@@ -227,7 +227,7 @@ class IndexReader:
         """The communities with their members, by the names of the nodes."""
         for _, row in self._all("communities"):
             number = self._numbered(row)
-            members = tuple(self._titles[i] for i in self._members(row.get("entity_ids")) if i in self._titles)
+            members = tuple(self._titles[i] for i in self.members(row.get("entity_ids")) if i in self._titles)
             parent = row.get("parent")
             yield Community(
                 number,
@@ -260,7 +260,7 @@ class IndexReader:
         within: dict[str, list[str]] = {}
         for _, row in self._rows("communities", "id", "community", "parent", "text_unit_ids"):
             number = self._numbered(row)
-            units[number] = self._members(row.get("text_unit_ids"))
+            units[number] = self.members(row.get("text_unit_ids"))
             if row.get("parent") is not None:
                 within.setdefault(_as_text(row["parent"]), []).append(number)
         return {

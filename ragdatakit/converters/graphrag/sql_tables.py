@@ -1,19 +1,21 @@
-"""The tables of a GraphRAG index in Parquet, for a report: by SQL, except for metadata and attributes, which are read
-again for the few rows that are shown.
+"""The tables of a GraphRAG index in Parquet, for a report: by SQL, which counts texts, metadata and attributes where
+they are. Those of the few rows that are shown are read again.
 
 `Unproved` is all of which the reader gives an account: values of columns that are not read, entities that are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ragdatakit.converters.graphrag.columns import READ, REST
+from ragdatakit.converters.graphrag.columns import READ, REST, TEXTS
 from ragdatakit.converters.graphrag.reading import RELATED, IndexReader
+from ragdatakit.converters.graphrag.shown_rows import ShownRows
 from ragdatakit.converters.graphrag.stored_columns import NO_TEXTS, NUMBERS, PLACE, UNPROVED, StoredColumns
-from ragdatakit.database.apart_rows import ShownColumns
+from ragdatakit.converters.graphrag.stored_texts import count_texts
+from ragdatakit.database.apart_rows import ColumnFacts
 from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.row_batches import canonical_columns
 from ragdatakit.database.text_facts import TextFacts
@@ -21,6 +23,7 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.scanner.library import library
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,13 +45,13 @@ def graphrag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
         return {}
     loader = _Loader(index, IndexReader(index, records))
     ways: dict[str, tuple[str, _Query, tuple[str, ...]]] = {
-        "documents": ("documents", loader.documents, ("metadata",)),
+        "documents": ("documents", loader.documents, ("text", "metadata")),
         "communities": ("communities", loader.communities, ("attributes", "members")),
-        "summaries": ("reports", loader.summaries, ("metadata",)),
+        "summaries": ("reports", loader.summaries, ("text", "children", "metadata")),
     }
     if "covariates" not in index.tables:
         ways |= {
-            "chunks": ("text-units", loader.chunks, ("metadata",)),
+            "chunks": ("text-units", loader.chunks, ("text", "metadata")),
             "nodes": ("entities", loader.nodes, ("attributes",)),
             "relations": ("relationships", loader.relations, ()),
             "edges": ("relationships", loader.edges, ("attributes",)),
@@ -58,72 +61,76 @@ def graphrag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
 
 class _Loader:
     def __init__(self, index: Index, reader: IndexReader) -> None:
-        self._index, self._reader = index, reader
+        self._index, self._shown = index, ShownRows(index, reader)
+        self._columns: dict[str, dict[str, ColumnFacts]] = {kind: {} for kind in READ}
 
     def table(self, name: str, kind: str, query: _Query, shown: tuple[str, ...]) -> SqlTable:
         """A table of the rows of such a file; in columns that are ``shown`` it has something else for the values."""
-        facts = TextFacts()
-        again = ShownColumns(shown, partial(self._values, kind, shown)) if shown else None
-        return SqlTable(name, partial(self._load, facts, kind, query), facts=facts, shown=again)
+        facts, members = TextFacts(), dict[str, dict[str, str]]()
+        again = self._shown.columns(kind, shown, facts) if shown else None
+        return SqlTable(
+            name,
+            partial(self._load, facts, members, kind, query),
+            facts=facts,
+            shown=again,
+            members=members,
+            columns=self._columns[kind] if shown else {},
+        )
 
-    def _load(self, facts: TextFacts, kind: str, query: _Query, connect: Connect, table: str) -> dict[str, int]:
-        """Make a table of what ``query`` gives: its columns, and where they come from."""
+    def _load(
+        self,
+        facts: TextFacts,
+        members: dict[str, dict[str, str]],
+        kind: str,
+        query: _Query,
+        connect: Connect,
+        table: str,
+    ) -> dict[str, int]:
+        """Make a table of what ``query`` gives: its columns, and where they come from. Columns that it does not have
+        are ``members`` of those of objects, with a point between."""
         if facts.wanted is None or not facts.wanted.shown:
             raise Unproved
         connection = connect()
         connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
-        given, rows = query(connection, self._stored(connection, kind))
-        named = ", ".join(f"{expression} as {name}" for name, expression in given.items())
-        columns = canonical_columns(table, given)
+        stored = self._shown.stored(connection, kind)
+        stored.refuse_others()
+        given, rows = query(connection, stored)
+        spaces: list[int] = []
+        if kind in TEXTS:
+            rows_of_texts, size = stored.size_of_texts()
+            if library() is not None and rows_of_texts:
+                texts = f"select {stored.texts()} as text, {PLACE} as place {stored.all}"
+                spaces = count_texts(connection, facts, texts, rows_of_texts, size)
+                given["text"] = "'!'"
+            else:
+                given["text"] = stored.texts()
+        members.clear()
+        for name in given:
+            column, _, member = name.partition(".")
+            if member:
+                members.setdefault(column, {})[member] = sql_name(name)
+        named = ", ".join(f"{expression} as {sql_name(name)}" for name, expression in given.items())
+        columns = ", ".join((canonical_columns(table, given), *(c for of in members.values() for c in of.values())))
         proved = f"where {PLACE} = place or {UNPROVED}" if "positional join" in rows else ""
         connection.execute(f'create table main."{table}" as select {columns} from (select {named} {rows} {proved})')
+        if spaces:
+            connection.execute(
+                f"update main.\"{table}\" set text = '' where rowid in (select unnest(?::bigint[]))", [spaces]
+            )
         return {}
-
-    def _stored(self, connection: duckdb.DuckDBPyConnection, kind: str) -> StoredColumns:
-        return StoredColumns(connection, self._index.tables[kind].file, kind)
-
-    def _values(
-        self, kind: str, shown: tuple[str, ...], connection: duckdb.DuckDBPyConnection, places: Sequence[int]
-    ) -> dict[int, dict[str, Any]]:
-        """What is shown of some rows: metadata or attributes, of communities the names of members, too."""
-        stored = self._stored(connection, kind)
-        names = [name for name in READ[kind] if name in stored.types]
-        chosen = f"{stored.all} where {PLACE} in ({', '.join(map(str, places))})"
-        rows = connection.execute(f"select {', '.join((PLACE, *map(sql_name, names)))} {chosen}").fetchall()
-        found: dict[int, dict[str, Any]] = {
-            place: {shown[0]: self._reader.rest_of(kind, names, row)} for place, *row in rows
-        }
-        if "members" in shown:
-            members = self._members(connection, stored.members("entity_ids"), chosen)
-            for place, values in found.items():
-                values["members"] = members.get(place, [])
-        return found
-
-    def _members(self, connection: duckdb.DuckDBPyConnection, ids: str, chosen: str) -> dict[int, list[str]]:
-        """The names of members of some communities, whose ids an expression gives."""
-        if "entities" not in self._index.tables:
-            return {}
-        entities = self._stored(connection, "entities")
-        found = connection.execute(
-            f"""select n, list(title order by nth) from (
-                select {PLACE} as n, unnest({ids}) as id, generate_subscripts({ids}, 1) as nth {chosen}
-            ) join (select {entities.id("id")} as id, {entities.id("title", "name")} as title {entities.all}) using (id)
-            group by n"""
-        )
-        return dict(found.fetchall())
 
     def documents(self, _: duckdb.DuckDBPyConnection, rows: StoredColumns) -> _Given:
         """The documents."""
-        text = f"coalesce({rows.text('text')}, {rows.text('raw_content')}, '')"
-        rest = rows.names(*REST["documents"])
-        return {"doc_id": rows.id("id"), "text": text, "title": rows.text("title"), "metadata": rest}, rows.all
+        self._columns["documents"]["metadata"] = rows.facts_of(REST["documents"])
+        return {"doc_id": rows.id("id"), "title": rows.text("title")}, rows.all
 
     def chunks(self, connection: duckdb.DuckDBPyConnection, rows: StoredColumns) -> _Given:
         """The text units: in their places in the documents that list them, else as they come."""
         own = f"coalesce({rows.text('document_id')}, {rows.first('document_ids')})"
-        rest = rows.names(*REST["text-units"], document_ids=f"len({rows.members('document_ids')}) > 1")
-        given = {"chunk_id": rows.id("id"), "text": f"coalesce({rows.text('text')}, '')", "metadata": rest}
-        listing = self._stored(connection, "documents") if "documents" in self._index.tables else None
+        several = {"document_ids": f"{rows.number_of_members('document_ids')} > 1"}
+        self._columns["text-units"]["metadata"] = rows.facts_of(REST["text-units"], several)
+        given = {"chunk_id": rows.id("id")}
+        listing = self._shown.stored(connection, "documents") if "documents" in self._index.tables else None
         if listing is None or "text_unit_ids" not in listing.types:
             place = f"row_number() over (partition by {own} order by {PLACE}) - 1"
             given |= {"doc_id": own, "ordinal": f"case when {own} is not null then {place} end"}
@@ -144,10 +151,12 @@ class _Loader:
         unsound = f"select count(distinct {name}) < count(*) or count(*) filter ({name} = '') > 0 {rows.all}"
         if connection.execute(unsound).fetchall()[0][0]:
             raise Unproved
-        axes = {axis: f"{rows.value(axis, *NUMBERS)} <> 0" for axis in ("x", "y") if axis in rows.types}
-        units = f"{rows.first('text_unit_ids')} is not null"
-        attributes = rows.names(*REST["entities"], **axes, passages=units)
-        return {"name": name, "type": rows.text("type"), "attributes": attributes}, rows.all
+        further: dict[str, str] = {
+            axis: f"{rows.value(axis, *NUMBERS)} <> 0" for axis in ("x", "y") if axis in rows.types
+        }
+        further["passages"] = f"{rows.first('text_unit_ids')} is not null"
+        self._columns["entities"]["attributes"] = rows.facts_of(REST["entities"], further)
+        return {"name": name, "type": rows.text("type")}, rows.all
 
     def relations(self, _: duckdb.DuckDBPyConnection, rows: StoredColumns) -> _Given:
         """The one name of all relationships."""
@@ -159,57 +168,73 @@ class _Loader:
             "source": rows.id("source"),
             "relation": sql_text(RELATED),
             "target": rows.id("target"),
-            "attributes": rows.values(("human_readable_id", "combined_degree", "rank")),
+            "attributes": rows.object("human_readable_id", "combined_degree", "rank"),
             "provenance": rows.first("text_unit_ids"),
         }, rows.all
 
     def communities(self, connection: duckdb.DuckDBPyConnection, rows: StoredColumns) -> _Given:
-        """The communities; for the names of their members there are ids, where each is that of another entity."""
+        """The communities. For the names of their members there is something else where nobody asks for more than
+        whether there are any; otherwise ids, where each is that of another entity."""
         given = {
             "community_id": rows.id("community", "id"),
             "level": f"coalesce({rows.number('level')}, 0)",
             "title": rows.text("title"),
             "parent": f"nullif({rows.number('parent')}, -1)::varchar",
-            "attributes": rows.values(("size",), "size"),
+            "attributes": rows.object("size"),
+            "attributes.size": rows.value("size", "VARCHAR", *NUMBERS),
+            "members": NO_TEXTS,
         }
-        if "entities" in self._index.tables:
-            entities, given["members"] = self._stored(connection, "entities"), rows.members("entity_ids")
-            names = entities.id("id"), entities.id("title", "name")
-            once = " and ".join(f"count(distinct {name}) = count(*)" for name in names)
-            unknown = f"select unnest({given['members']}) as id {rows.all}"
-            unknown = f"select 1 from ({unknown}) where id not in (select {names[0]} {entities.all}) limit 1"
-            if connection.execute(f"select {once} {entities.all}").fetchall() != [(True,)]:
-                raise Unproved
-            if connection.execute(unknown).fetchall():
-                raise Unproved
+        if "entities" not in self._index.tables or not rows.has_items("entity_ids"):
+            return given, rows.all
+        entities, members = self._shown.stored(connection, "entities"), rows.members("entity_ids")
+        unknown = f"not in (select {entities.id('id')} {entities.all})"
+        asked = f"""select entity_ids[1] as first from (
+            select entity_ids, {given["parent"]} as parent, {given["level"]} as level, {rows.number("size")} as size
+            {rows.all}
+        ) where size is null or size < 0 or parent is null and level > 0 or first is null and len(entity_ids) > 0
+            or first {unknown} limit 1"""
+        if not connection.execute(asked).fetchall():
+            given["members"] = f"case when len(entity_ids) > 0 then [''] else {NO_TEXTS} end"
+            return given, rows.all
+        given["members"] = members
+        names = entities.id("id"), entities.id("title", "name")
+        once = " and ".join(f"count(distinct {name}) = count(*)" for name in names)
+        if connection.execute(f"select {once} {entities.all}").fetchall() != [(True,)]:
+            raise Unproved
+        if connection.execute(
+            f"select 1 from (select unnest({members}) as id {rows.all}) where id {unknown} limit 1"
+        ).fetchall():
+            raise Unproved
         return given, rows.all
 
     def summaries(self, connection: duckdb.DuckDBPyConnection, rows: StoredColumns) -> _Given:
-        """The reports, those of the deepest communities on level 1, with what they rest on: reports of the communities
-        in theirs, else text units."""
+        """The reports, those of the deepest communities on level 1, with what stands for as many children as each has:
+        reports of the communities in theirs, else text units."""
         levels = connection.execute(f"select coalesce(max({rows.number('level')}), 0) {rows.all}")
         deepest = levels.fetchall()[0][0]
         number = rows.id("community")
         given = {
             "summary_id": rows.id("id"),
             "level": f"greatest({deepest} - coalesce({rows.number('level')}, {deepest}), 0) + 1",
-            "text": f"coalesce({rows.text('full_content')}, {rows.text('summary')}, '')",
-            "metadata": rows.values(("community", "level", "size"), "community", "title", "rank"),
+            "children": NO_TEXTS,
+            "metadata": rows.object("community", "level", "size"),
+            "metadata.community": f"nullif({number}, '')",
+            "metadata.title": rows.text("title"),
+            "metadata.rank": rows.value("rank", "VARCHAR", *NUMBERS),
         }
         if "communities" not in self._index.tables:
             return given, rows.all
-        at = self._stored(connection, "communities")
+        at = self._shown.stored(connection, "communities")
         parents = f"select {at.id('community', 'id')} as number, {at.number('parent')}::varchar as parent, "
-        parents += f"{at.members('text_unit_ids')} as units, {PLACE} as n {at.all}"
-        reports = f"select {number} as number, {rows.id('id')} as id {rows.all}"
-        for name, query in (("parents", parents), ("reports", reports)):
+        parents += f"{at.number_of_members('text_unit_ids')} as units {at.all}"
+        for name, query in (("parents", parents), ("reports", f"select {number} as number {rows.all}")):
             connection.execute(f"create or replace temp table {name}_of_communities as {query}")
             once = f"select count(distinct number) = count(*) from temp.{name}_of_communities"
             if not connection.execute(once).fetchall()[0][0]:
                 raise Unproved
         below = """select number, coalesce(reports, units) as below from parents_of_communities left join (
-            select parent, list(id order by n) as reports
+            select parent, count(*) as reports
             from parents_of_communities join reports_of_communities using (number) group by parent
         ) given on given.parent = number"""
-        given["children"] = f"coalesce(below, {NO_TEXTS})"
+        given["children"] = f"list_resize({NO_TEXTS}, coalesce(below, 0))"
         return given, rows.beside(below, f"number = {number}")

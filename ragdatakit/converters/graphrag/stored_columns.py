@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.graphrag.columns import READ, SAID_ELSEWHERE
+from ragdatakit.converters.graphrag.columns import READ, SAID_ELSEWHERE, TEXTS
 from ragdatakit.converters.sql_files import paths
+from ragdatakit.database.apart_rows import ColumnFacts, CountedMembers
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.files.paths.sql_text import sql_name, sql_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,15 +30,31 @@ class StoredColumns:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, file: DataFile, kind: str) -> None:
         self._connection = connection
-        self.all = f"from read_parquet({paths([file])}, {PLACE} = true)"
+        self._kind, self._paths = kind, paths([file])
+        self.all = f"from read_parquet({self._paths}, {PLACE} = true)"
         found = connection.execute(f"describe {self.all}").fetchall()
         self.types: dict[str, str] = {name: type_ for name, type_, *_ in found if type_ != _NOTHING}
         if [name.lower() for name, *_ in found].count(PLACE) > 1:
             raise Unproved
-        known = {*READ[kind], *SAID_ELSEWHERE.get(kind, ()), PLACE}
+
+    def refuse_others(self) -> None:
+        """`Unproved` where there are values in columns that are not read."""
+        known = {*READ[self._kind], *SAID_ELSEWHERE.get(self._kind, ()), PLACE}
         others = [self.has(name) for name in self.types if name not in known]
         if others and self.any(" or ".join(others)):
             raise Unproved
+
+    def texts(self) -> str:
+        """The texts of the rows, empty ones where there are none."""
+        return f"coalesce({', '.join(map(self.text, TEXTS[self._kind]))}, '')"
+
+    def size_of_texts(self) -> tuple[int, int]:
+        """How many rows there are, and the bytes in which the columns of their texts are stored, unpacked."""
+        names = ", ".join(map(sql_text, TEXTS[self._kind][:1]))
+        query = f"""select (select count(*) {self.all}), sum(total_uncompressed_size) - 4 * sum(num_values)
+            from parquet_metadata({self._paths}) where path_in_schema in ({names})"""
+        rows, size = self._connection.execute(query).fetchall()[0]
+        return rows, max(size or 0, 0)
 
     def any(self, condition: str) -> bool:
         """Whether there is a row of which this holds."""
@@ -72,7 +90,7 @@ class StoredColumns:
 
     def members(self, name: str) -> str:
         """Texts, each of which is there once."""
-        if self.types.get(name, _NO_ITEMS) == _NO_ITEMS:
+        if not self.has_items(name):
             return NO_TEXTS
         column = self.value(name, "VARCHAR[]")
         alone = f"when list_unique({column}) = len({column}) then {column}"
@@ -80,11 +98,15 @@ class StoredColumns:
 
     def first(self, name: str) -> str:
         """The first text of a list."""
-        return (
-            "null"
-            if self.types.get(name, _NO_ITEMS) == _NO_ITEMS
-            else f"list_any_value({self.value(name, 'VARCHAR[]')})"
-        )
+        return f"list_any_value({self.value(name, 'VARCHAR[]')})" if self.has_items(name) else "null"
+
+    def has_items(self, name: str) -> bool:
+        """Whether lists may have any items."""
+        return self.types.get(name, _NO_ITEMS) != _NO_ITEMS
+
+    def number_of_members(self, name: str) -> str:
+        """How many different texts there are in a list."""
+        return f"coalesce(list_unique({self.value(name, 'VARCHAR[]')}), 0)" if self.has_items(name) else "0"
 
     def beside(self, others: str, condition: str) -> str:
         """All rows, each with the row of ``others`` for which the condition holds, if there is one; long texts are not
@@ -92,18 +114,18 @@ class StoredColumns:
         beside = f"select given.*, {PLACE} as place {self.all} left join ({others}) given on {condition} order by place"
         return f"from ({self.all}) positional join ({beside})"
 
-    def names(self, *columns: str, **further: str) -> str:
-        """What stands for an object of these columns, as far as they have values, and of what is there under a
-        condition: one with the same names."""
-        held = {name: self.has(name) for name in columns if name in self.types} | further
-        parts = ", ".join(f"case when {condition} then '\"{name}\":0' end" for name, condition in held.items())
-        return f"nullif('{{' || concat_ws(',', {parts}) || '}}', '{{}}')" if held else "null"
+    def facts_of(self, columns: Sequence[str], further: Mapping[str, str] = MappingProxyType({})) -> ColumnFacts:
+        """What is known of objects of these columns, as far as they have values, and of what is there under a
+        condition."""
+        held = {name: self.has(name) for name in columns if name in self.types} | {**further}
+        asked = ["count(*)", *held.values(), f"not ({' or '.join(held.values())})"] if held else ["count(*)"]
+        numbers = ", ".join(f"count(*) filter ({one})" if place else one for place, one in enumerate(asked))
+        rows, *counts = self._connection.execute(f"select {numbers} {self.all}").fetchall()[0]
+        found = {name: count for name, count in zip(held, counts, strict=False) if count}
+        return ColumnFacts(counts[-1] if counts else rows, objects=CountedMembers(found))
 
-    def values(self, among: Sequence[str], *columns: str) -> str:
-        """What stands for an object of columns ``among`` which are these: it has their values only. `Unproved` where it
-        is not certain that each row has one."""
-        sure = (n for n in among if self.types.get(n) in _WHOLE and not self.any(f"{sql_name(n)} is null"))
-        if (name := next(sure, None)) is None:
-            raise Unproved
-        held = ", ".join(f"'{n}', {self.value(n, 'VARCHAR', *NUMBERS)}" for n in dict.fromkeys((name, *columns)))
-        return f"json_object({held})::varchar"
+    def object(self, *among: str) -> str:
+        """What stands for an object of columns, of which it is certain that each row has one. Raises `Unproved`."""
+        if any(self.types.get(n) in _WHOLE and not self.any(f"{sql_name(n)} is null") for n in among):
+            return "'{\"\":0}'"
+        raise Unproved

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.reports.summary.shown_texts import SHOWN, beginnings_at
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import Example
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.reports.summary.texts import Column
 
-_LONGEST = 400
 _MOST_ITEMS = 10
 
 
@@ -40,9 +40,7 @@ def examples(database: DatasetDatabase, table: str, text: Column | None, number:
     names = TABLES[table].columns
     values = database.rows_at(table, dict(zip(names, _beginnings(table, names), strict=True)), chosen)
     if text is not None and (facts := database.text_facts(table, text.name)) is not None and facts.places is not None:
-        from ragdatakit.reports.summary.shown_texts import beginnings_at
-
-        for place, beginning in beginnings_at(database, table, text.name, np.array(sorted(values)), _LONGEST + 1):
+        for place, beginning in beginnings_at(database, table, text.name, np.array(sorted(values)), SHOWN):
             values[place][text.name] = beginning
     return [_example(table, why, values[place]) for place, why in chosen.items()]
 
@@ -59,7 +57,7 @@ def _beginnings(table: str, names: Iterable[str]) -> Iterator[str]:
         elif kinds[name] in ITEMS:
             yield f'"{name}"[1:{_MOST_ITEMS + 1}]'
         else:
-            yield f'left("{name}", {_LONGEST + 1})' if kinds[name] is Kind.TEXT else f'"{name}"'
+            yield f'left("{name}", {SHOWN})' if kinds[name] is Kind.TEXT else f'"{name}"'
 
 
 def _example(table: str, why: str, row: Mapping[str, Any]) -> Example:
@@ -78,8 +76,8 @@ def _example(table: str, why: str, row: Mapping[str, Any]) -> Example:
 
 
 def _short(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > _LONGEST:
-        return value[: _LONGEST - 1] + "…"
+    if isinstance(value, str) and len(value) >= SHOWN:
+        return value[: SHOWN - 2] + "…"
     if isinstance(value, list):
         return [_short(item) for item in value[:_MOST_ITEMS]]
     if isinstance(value, float) and not math.isfinite(value):

@@ -15,6 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.reports.summary.hierarchy_queries import (
+    CHILDREN,
+    COMMUNITIES,
+    GIVEN,
+    KEYS,
+    LEAVES,
+    NO_REPORTS,
+    PARENTS,
+    REPORTS,
+    SIZE,
+    SUMMARIES,
+)
+from ragdatakit.reports.summary.shown_texts import beginnings_at
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 
 if TYPE_CHECKING:
@@ -25,8 +38,6 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
-COMMUNITY, TITLE, RANK, SIZE = "community", "title", "rank", "size"
-"""Keys of the metadata of a report: its community's id, its title and rank; and of the attributes of a community."""
 _ROWS, _EACH, _DEEP = 64, 20, 8
 """Rows of the picture, children of one node and levels that are shown at most."""
 _TEXT, _TITLE = 1200, 160
@@ -38,9 +49,11 @@ def read_hierarchy(database: DatasetDatabase) -> Hierarchy | None:
     wanted = [name for name in ("communities", "summaries", "chunks") if _has(database, name)]
     if not {"communities", "summaries"} & set(wanted):
         return None
+    if "communities" in wanted:
+        wanted = [name for name in wanted if name != "chunks"]  # which are not drawn then
     at = database.load(*wanted).cursor()
     try:
-        return _Reading(at, wanted).run()
+        return _Reading(database, at, wanted).run()
     finally:
         at.close()
 
@@ -64,7 +77,8 @@ class _Links:
 
 
 class _Reading:
-    def __init__(self, at: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> None:
+    def __init__(self, database: DatasetDatabase, at: duckdb.DuckDBPyConnection, tables: Sequence[str]) -> None:
+        self._database = database
         self._at = at
         self._tables = tables
         self.kind: Literal["communities", "tree"] = "communities" if "communities" in tables else "tree"
@@ -72,9 +86,9 @@ class _Reading:
     def run(self) -> Hierarchy:
         at = self._at
         if self.kind == "tree":
-            at.execute(_SUMMARIES)
+            at.execute(SUMMARIES)
         else:
-            at.execute(_COMMUNITIES.format(reports=_REPORTS if "summaries" in self._tables else _NO_REPORTS))
+            at.execute(self._communities())
         columns = at.execute("select level, size, filled from tree_nodes order by n").fetchnumpy()
         self._above = len(columns["level"])
         self._levels: Numbers = columns["level"].astype(np.int64)
@@ -103,11 +117,22 @@ class _Reading:
             "entities" if measured else "children",
         )
 
+    def _communities(self) -> str:
+        """The statement that makes nodes of communities and their reports."""
+        size = self._database.members("communities", "attributes").get(SIZE, f"try(attributes ->> '$.{SIZE}')")
+        reports = NO_REPORTS
+        if "summaries" in self._tables:
+            known = self._database.members("summaries", "metadata")
+            names = [known.get(key, f"found[{place}]") for place, key in enumerate(KEYS, start=1)]
+            given = ", ".join(names) if len(known) == len(KEYS) else GIVEN
+            reports = REPORTS.format(*names, given=given)
+        return COMMUNITIES.format(reports=reports, size=size)
+
     def _add_leaves(self) -> int:
         """The chunks at the bottom of a tree; those of communities are not drawn."""
         if "chunks" not in self._tables or self.kind == "communities":
             return 0
-        self._at.execute(_LEAVES, [self._above])
+        self._at.execute(LEAVES, [self._above])
         found = self._at.execute("select filled from tree_nodes where n >= ? order by n", [self._above]).fetchnumpy()
         leaves = len(found["filled"])
         self._levels = np.concatenate([self._levels, np.zeros(leaves, np.int64)])
@@ -115,7 +140,7 @@ class _Reading:
         return leaves
 
     def _read_links(self) -> _Links:
-        query = _CHILDREN.format(above=self._above) if self.kind == "tree" else _PARENTS
+        query = CHILDREN.format(above=self._above) if self.kind == "tree" else PARENTS
         found = self._at.execute(f"select distinct p, c from ({query}) order by p, c").fetchnumpy()
         source, target = found["p"].astype(np.int64), found["c"].astype(np.int64)
         down = self._levels[source] > self._levels[target]
@@ -198,11 +223,16 @@ class _Reading:
 
     def _texts(self, order: list[int]) -> dict[int, str]:
         """The texts of nodes, cut."""
+        query = (
+            "select place, n from tree_nodes where n in (select unnest(?::bigint[])) and place is not null order by 1"
+        )
+        given = self._at.execute(query, [order]).fetchall()
         found: dict[int, str] = {}
-        for table, only in (("summaries", f"and n < {self._above}"), ("chunks", f"and n >= {self._above}")):
-            if table in self._tables:
-                query = _TEXTS.format(most=_TEXT + 1, only=only, table=table)
-                found |= dict(self._at.execute(query, [order]).fetchall())
+        for table, is_leaf in (("summaries", False), ("chunks", True)):
+            nodes = [(place, n) for place, n in given if (n >= self._above) is is_leaf]
+            places = np.array([place for place, _ in nodes], np.int64)
+            texts = beginnings_at(self._database, table, "text", places, _TEXT + 1) if nodes else ()
+            found |= {n: text for (_, n), (_, text) in zip(nodes, texts, strict=True) if text is not None}
         return found
 
     def _levels_of(self, nodes: Sequence[HierarchyNode], counts: Numbers, measured: bool) -> list[HierarchyLevel]:
@@ -243,73 +273,3 @@ def _heading(text: str) -> str:
     """The first line of a report, where it is a heading."""
     first = text.lstrip().partition("\n")[0]
     return first.lstrip("# ").strip() if first.startswith("#") else ""
-
-
-_FILLED = "case when text < '!' then trim(text) <> '' else text is not null end"
-_LEVEL = "coalesce(arg_min(level, rowid), 0) as level"  # there is none where it was too large
-_SUMMARIES = f"""
-create or replace temp table tree_nodes as
-select row_number() over (order by place) - 1 as n, *, null::varchar as title, null::bigint as size,
-  null::double as rank
-from (
-  select min(rowid) as place, summary_id as id, {_LEVEL}, arg_min({_FILLED}, rowid) as filled,
-    arg_min(len(children), rowid) as leaves
-  from main.summaries where summary_id is not null group by summary_id
-)
-"""
-_REPORTS = f"""
-select id, min(row) as place, arg_min(filled, row) as filled, arg_min(title, row) as title, arg_min(rank, row) as rank,
-  arg_min(leaves, row) as leaves
-from (
-  select row, filled, leaves, found[1] as id, found[2] as title, try_cast(found[3] as double) as rank
-  from (
-    select rowid as row, {_FILLED} as filled, len(children) as leaves,
-      try(json_extract_string(metadata, ['$.{COMMUNITY}', '$.{TITLE}', '$.{RANK}'])) as found
-    from main.summaries
-  )
-) where id is not null group by id
-"""
-_NO_REPORTS = """
-select null::varchar as id, null::bigint as place, false as filled, null::varchar as title, null::double as rank,
-  null::bigint as leaves
-"""
-_COMMUNITIES = f"""
-create or replace temp table tree_nodes as
-select row_number() over (order by c.place) - 1 as n, r.place, c.id, level, parent, member,
-  coalesce(r.title, c.title) as title, coalesce(case when size >= 0 then size end, members) as size,
-  case when isfinite(rank) then rank end as rank, coalesce(filled, false) as filled, coalesce(leaves, 0) as leaves
-from (
-  select min(rowid) as place, community_id as id, {_LEVEL}, arg_min(title, rowid) as title,
-    arg_min(parent, rowid) as parent, arg_min(members[1], rowid) as member,
-    arg_min(nullif(len(members), 0), rowid) as members,
-    arg_min(try_cast(try(attributes ->> '$.{SIZE}') as bigint), rowid) as size
-  from main.communities where community_id is not null group by community_id
-) c left join ({{reports}}) r on r.id = c.id
-"""
-_LEAVES = f"""
-insert into tree_nodes (n, place, id, level, filled, leaves)
-select ? - 1 + row_number() over (order by place), place, id, 0, filled, 0
-from (
-  select min(rowid) as place, chunk_id as id, arg_min({_FILLED}, rowid) as filled
-  from main.chunks where chunk_id is not null group by chunk_id
-)
-"""
-_TEXTS = """
-select n, left(text, {most}) from (select n, place from tree_nodes where n in (select unnest(?::bigint[])) {only}) t
-join (select rowid as row, text from main.{table}) s on s.row = t.place
-"""
-_CHILDREN = """
-select p.n as p, c.n as c from (
-  select n, unnest(children) as child from tree_nodes
-  join (select rowid as row, children from main.summaries) s on s.row = place where n < {above}
-) p join tree_nodes c on c.id = p.child where p.n <> c.n
-"""
-_PARENTS = """
-select p.n as p, c.n as c from tree_nodes c join tree_nodes p on p.id = c.parent where p.n <> c.n
-union all
-select p.n, c.n from tree_nodes c
-join (select level, unnest(members) as name, community_id from main.communities) m
-  on m.level = c.level - 1 and m.name = c.member
-join tree_nodes p on p.id = m.community_id
-where c.parent is null and c.level > 0
-"""

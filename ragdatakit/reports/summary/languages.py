@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 UNCLEAR = "unclear"
 """What is said of a text whose language nothing shows: too short, code, or a language that is not known here."""
-_MOST_READ = 1000
-"""Texts of a column that are read."""
-_LONGEST = 2000
-"""Characters of a text that are looked at."""
 _LEAST_WORDS = 2
 _LEAST_SHARE = 0.1
 """In prose a third of the words or more are stop words; in code, names and lists of terms next to none are."""
@@ -84,14 +80,13 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
     None where the language of no text can be guessed, as of ids, names and numbers.
     """
 
-    from ragdatakit.reports.summary.shown_texts import beginnings_at
+    from ragdatakit.reports.summary.shown_texts import BEGINNING, beginnings_at, places_to_read
     from ragdatakit.reports.summary.text_numbers import SCRIPTS
 
-    there = np.flatnonzero((column.tokens > 0) & (column.scripts > 0))
-    if not len(there):
+    chosen = places_to_read(column.tokens, column.scripts)
+    if not len(chosen):
         return None, None
-    chosen = there if len(there) <= _MOST_READ else there[np.linspace(0, len(there) - 1, _MOST_READ).astype(np.int64)]
-    found_at = beginnings_at(database, column.table, column.name, column.read[chosen], _LONGEST)
+    found_at = beginnings_at(database, column.table, column.name, column.read[chosen], BEGINNING)
     texts = (text or "" for _, text in found_at)
     counts = Counter(languages_of(zip((SCRIPTS[column.scripts[place]] for place in chosen), texts, strict=True)))
     if not counts.keys() - {UNCLEAR}:
@@ -99,7 +94,7 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
     found = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     place = f"{column.table}.{column.name}.language"
     frequencies = Frequencies(place, f"Languages of {what} (a guess)", tuple(found[:MOST_VALUES]), len(found))
-    if len(chosen) == len(there):
+    if len(chosen) == np.count_nonzero((column.tokens > 0) & (column.scripts > 0)):
         return frequencies, None
     total = int(np.count_nonzero(column.characters > 0))
     return frequencies, (what, len(chosen), total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from ragdatakit.database.apart_rows import CountedObjects
+from ragdatakit.database.apart_rows import CountedMembers, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, packed
 from ragdatakit.files.containers.json_text import Raw, fields_of, object_text
@@ -86,18 +86,18 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
 def _counts(database: DatasetDatabase, table: str, column: str) -> dict[str, int] | None:
     """How many of the objects in a column have each key, by the compiled library; what it cannot prove to be JSON
     DuckDB reads. None where that is much, or there is no library, or very many keys."""
-    if library() is None:
-        return None
     facts = database.column_facts(table, column)
-    objects = facts.objects if facts is not None else None
+    objects: CountedObjects | CountedMembers | None = facts.objects if facts is not None else None
     if objects is None:
+        if library() is None:
+            return None
         from ragdatakit.database.text_batches import bounded_batches
 
-        connection, objects = database.load(table), CountedObjects()
+        connection, objects = database.load(table), (counted := CountedObjects())
         sizes = connection.execute(f"select coalesce(strlen({column}), 0) as size from main.{table}").fetchnumpy()
         for batch in bounded_batches(connection, table, column, sizes["size"].astype("int64")):
-            objects.add(batch.data, batch.offsets)
-            if not objects.known:
+            counted.add(batch.data, batch.offsets)
+            if not counted.known:
                 break
     if not objects.known:
         return None

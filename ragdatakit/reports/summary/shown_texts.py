@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.int64]
 
+SHOWN = 401
+"""Characters of a value that are looked at where it is shown: one more than are shown, which says whether it is cut."""
+BEGINNING = 2000
+"""Characters of a text that are looked at for its language."""
+_MOST_READ = 1000
+"""Texts of a column that are."""
+
 
 def beginnings_at(
     database: DatasetDatabase, table: str, column: str, rows: Numbers, most: int
@@ -23,9 +30,18 @@ def beginnings_at(
     places = facts.places if facts is not None else None
     apart = places.has(rows) if places is not None else np.zeros(len(rows), np.bool_)
     known: dict[int, str | None] = {}
-    if not apart.all():
-        found = database.rows_at(table, {column: f'left("{column}", {most})'}, rows[~apart].tolist())
+    if facts is not None and facts.wanted is not None and most <= facts.wanted.beginning:
+        known.update((row, facts.beginnings[row][:most]) for row in rows.tolist() if row in facts.beginnings)
+    if others := [row for row in rows[~apart].tolist() if row not in known]:
+        found = database.rows_at(table, {column: f'left("{column}", {most})'}, others)
         known.update((row, values[column] and values[column][:most]) for row, values in found.items())
     read = places.texts(rows[apart], facts.codes) if places is not None and facts is not None else iter(())
     for row, is_apart in zip(rows.tolist(), apart.tolist(), strict=True):
         yield row, next(read)[: 4 * most].decode(errors="ignore")[:most] if is_apart else known[row]
+
+
+def places_to_read(tokens: Numbers, scripts: npt.NDArray[np.uint8]) -> Numbers:
+    """Of which texts the language is guessed, given the tokens and scripts of all: those with letters, of many some,
+    evenly spread."""
+    there = np.flatnonzero((tokens > 0) & (scripts > 0))
+    return there if len(there) <= _MOST_READ else there[np.linspace(0, len(there) - 1, _MOST_READ).astype(np.int64)]

@@ -119,12 +119,13 @@ def _bytes_of(column: PackedColumn) -> int:
 
 
 def facts_wanted(*, apart: bool, shown: bool = False) -> FactsWanted:
-    """What is wanted of texts while tables are filled; ``apart``: they may stay out of these, ``shown``: metadata
-    may."""
+    """What is wanted of texts while tables are filled; ``apart``: they may stay out of these, ``shown``: values may
+    that are only shown."""
     from ragdatakit.database.text_facts import FactsWanted
+    from ragdatakit.reports.summary.shown_texts import BEGINNING, SHOWN, places_to_read
     from ragdatakit.reports.summary.text_numbers import counted
 
-    return FactsWanted(counted, _MOST_BYTES, apart, shown)
+    return FactsWanted(counted, _MOST_BYTES, places_to_read, BEGINNING, apart, SHOWN if shown else 0)
 
 
 def _apart(
