@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.late_dataclasses import dataclass
@@ -45,12 +46,13 @@ _NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
 class KnownTexts:
     """What whoever made a column knows of its texts: the characters of each (-1 where there is none) and its code, and
     how many have nothing but blanks, tabs and line ends; and the share of all that is read that was read up to them
-    (0: not known)."""
+    (0: not known). ``counted``: what was counted of some of them, for who gets the column next, by which these are."""
 
     lengths: npt.NDArray[np.int64]
     codes: npt.NDArray[Any]
     empty: int
     share: float = 0
+    counted: dict[tuple[int, int], Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,18 @@ def value_at(column: PackedColumn, row: int) -> str | float | list[Any] | None:
     _, offsets, data = column.buffers
     start, end = np.frombuffer(offsets, np.int32)[row : row + 2].tolist()  # type: ignore[arg-type]
     return str(data[start:end], "utf-8")  # type: ignore[index, arg-type]
+
+
+def values_in(column: PackedColumn) -> list[Any]:
+    """The values of all rows, as `value_at` gives them."""
+    if column.kind is not Kind.TEXT:
+        return [value_at(column, row) for row in range(column.length)]
+    data, offsets = texts_of(column)
+    held = data.tobytes() if column.length else b""
+    texts: list[Any] = [str(held[start:end], "utf-8") for start, end in pairwise(offsets.tolist())]
+    for row in (bits_of(column) == 0).nonzero()[0].tolist() if column.buffers[0] is not None else ():
+        texts[row] = None
+    return texts
 
 
 def bits_of(column: PackedColumn) -> npt.NDArray[np.uint8]:

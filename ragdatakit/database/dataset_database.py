@@ -33,7 +33,7 @@ from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.paths.sql_text import sql_name
-from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowsAtHand, RowSource
 from ragdatakit.files.reading.tables_together import SharedRows, TablesTogether
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.file_states import WatchedFiles
@@ -225,6 +225,13 @@ class DatasetDatabase:
         Raises `UnknownNameError` for a table it does not have."""
         self._refuse_unknown(table)
         return self._tables.peek(table)
+
+    def rows_at_hand(self, table: str) -> RowSource:
+        """What gives the rows of a table: those that are held, where it is read and the database does not hold it."""
+        held = self._waiting.get(table)
+        if isinstance(held, HeldRows) and table not in self.taken_by_sql:
+            return RowsAtHand(held.rows_at_hand, held.rows_having)
+        return partial(self.rows, table)
 
     def batches(self, table: str) -> Iterator[pa.RecordBatch]:
         """The rows of a table as Arrow record batches of at most 8,192 rows, streamed. Raises `RagdataError` for a

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,13 @@ from ragdatakit.database.columns import (
     size_of_column,
     texts_of,
     value_at,
+    values_in,
 )
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.id_tables import IdValues, integers_in, may_begin_integers, number_of_integers
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN
+from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
     import duckdb
@@ -277,6 +279,19 @@ class HeldRows:
             row, batch = place - self._firsts[number], self._batches[number]
             found[place] = {name: value_at(batch[column], row) for name, column in wanted}
         return found
+
+    def rows_at_hand(self) -> Iterator[Any]:
+        """All rows, as named tuples."""
+        make = TABLES[self._table].row._make
+        for columns in self._batches:
+            yield from map(make, zip(*map(values_in, columns), strict=True))
+
+    def rows_having(self, name: str, values: Collection[str]) -> Iterator[Any]:
+        """The rows with one of these texts in a column, as named tuples."""
+        make, place = TABLES[self._table].row._make, list(self._schema).index(name)
+        for columns in self._batches:
+            rows = [row for row, value in enumerate(values_in(columns[place])) if value in values]
+            yield from (make(value_at(column, row) for column in columns) for row in rows)
 
     def give(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Have the database hold them."""

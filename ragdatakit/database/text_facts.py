@@ -155,9 +155,12 @@ class TextFacts:
         assert self.wanted is not None
         before, step = self._rows - column.length, self.wanted.step(int(self.size / known.share))
         first = -before % step
-        found = self.wanted.numbers(*texts_of(column), first, step)
-        assert found is not None
-        found[0][known.lengths[first::step] < 0] = -1
+        found = known.counted.get((first, step))
+        if found is None:
+            found = self.wanted.numbers(*texts_of(column), first, step)
+            assert found is not None
+            found[0][known.lengths[first::step] < 0] = -1
+            known.counted[first, step] = found
         self._numbers.append((np.arange(before + first, self._rows, step), *found))
 
     def _add_apart(self, texts: ApartTexts) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from ragdatakit.converters import Options
 from ragdatakit.converters.ragchecker.corpus import is_of_results, write_corpus
 from ragdatakit.converters.ragchecker.kept_apart import ANSWERS, GOLD, run_in, texts_in
-from ragdatakit.converters.ragchecker.reading import OF_ANSWER
+from ragdatakit.converters.ragchecker.rows import OF_ANSWER
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
 from ragdatakit.files.containers.long_json import long_or_short
 from ragdatakit.files.reading.canonical_tables import CanonicalTables

@@ -15,6 +15,7 @@ import numpy as np
 
 from ragdatakit.converters.kept_columns import Columns, values_of
 from ragdatakit.converters.kept_numbers import numbers_of
+from ragdatakit.converters.kept_rows import known_texts_between, objects_between, texts_between
 from ragdatakit.converters.sage.documents import KEPT_METADATA
 from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
 from ragdatakit.database.columns import (
@@ -30,11 +31,10 @@ from ragdatakit.database.columns import (
 )
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import row_batches
-from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock, ScannedFacts
+from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Given
@@ -226,7 +226,7 @@ class RecordColumns:
             parts["questions"].append(
                 [
                     packed_ids,
-                    _known_texts(kept["query"], block.scanned.facts, first, last, block.share),
+                    known_texts_between(kept["query"], block.scanned.facts, first, last, block.share),
                     packed(Kind.TEXT, [own[0] if own else None for own in references]),
                     packed(Kind.TEXTS, aliases) if any(aliases) else packed_same(Kind.TEXTS, (), length),
                     packed_same(Kind.TEXT, None, length),
@@ -252,7 +252,7 @@ class RecordColumns:
             has_one[kept[name].missing] = False
             there |= has_one[first:last]
         if there.all():
-            columns = [packed_ids, *(_texts(kept[name], first, last) for name in _ANSWER[:2])]
+            columns = [packed_ids, *(texts_between(kept[name], first, last) for name in _ANSWER[:2])]
         else:
             chosen = np.flatnonzero(there).tolist()
             texts = [values_of(kept[name], first, last) for name in _ANSWER[:2]]
@@ -281,11 +281,11 @@ class RecordColumns:
                 _repeated(ids, counts.reshape(-1, stages).sum(axis=1)),
                 _repeated(self._stages, counts),
                 packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
-                _texts(kept["metadata/id"], start, end),
-                _known_texts(kept["text"], items.facts, start, end, block.share),
+                texts_between(kept["metadata/id"], start, end),
+                known_texts_between(kept["text"], items.facts, start, end, block.share),
                 packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
                 packed_numbers(Kind.NUMBER, seconds[lists], np.flatnonzero(~has_seconds[lists])),
-                _objects(kept[REST], start, end),
+                objects_between(kept[REST], start, end),
             ]
         )
 
@@ -327,30 +327,6 @@ def _references(given: list[bytes | None], plain: Marks) -> list[list[str]]:
             plain[row] = False
             found.append([])
     return found
-
-
-def _texts(kept: KeptValues, first: int, last: int) -> PackedColumn:
-    """The values of some rows, without those of others."""
-    missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
-    start, end = kept.offsets[[first, last]].tolist()
-    return packed_texts(kept.data[start:end], kept.offsets[first : last + 1] - start, missing)
-
-
-def _known_texts(kept: KeptValues, facts: ScannedFacts | None, first: int, last: int, share: float) -> PackedColumn:
-    """The same of texts of which there are facts."""
-    assert facts is not None
-    begin, end = np.searchsorted(facts.empty, (first, last)).tolist()
-    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin, share)
-    return replace(_texts(kept, first, last), known=known)
-
-
-def _objects(kept: KeptValues, first: int, last: int) -> PackedColumn:
-    """The same of objects, as compact text."""
-    start, end = kept.offsets[[first, last]].tolist()
-    is_flat = kept.data.find(b"[", start, end) < 0
-    if is_flat and kept.data.count(b"{", start, end) == np.count_nonzero(np.diff(kept.offsets[first : last + 1])):
-        return _texts(kept, first, last)
-    return packed(Kind.TEXT, [compact(raw) if raw else None for raw in values_of(kept, first, last)])
 
 
 def _names(values: Sequence[str]) -> PackedColumn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, KeptRows, 
 from ragdatakit.files.reading.noted_rows import NumberedRows, Numbers
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.canonical import TABLES, Document
 from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses
@@ -19,6 +20,18 @@ RowSource = Callable[[], Iterator[Any]]
 """Reads the rows of a table from their beginning; may be called more than once."""
 Blocks = Callable[[int, Callable[[Sequence[Any]], object]], Iterator[Sequence[Any]]]
 """Reads rows in so many threads, which look at passages, too, where they can."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAtHand:
+    """The source of a table whose rows are in memory: ``having`` gives those with one of some texts in a column."""
+
+    rows: RowSource
+    having: Callable[[str, Collection[str]], Iterator[Any]]
+
+    def __call__(self) -> Iterator[Any]:
+        """All rows, from the beginning."""
+        return self.rows()
 
 
 class CanonicalTables:
@@ -82,6 +95,13 @@ class CanonicalTables:
     def peek(self, table: str) -> Iterator[Any]:
         """The rows of a table, from the beginning; none where the dataset has no such table."""
         return self.sources[table]() if table in self.sources else iter(())
+
+    def peek_having(self, table: str, column: str, values: Collection[str]) -> Iterator[Any]:
+        """Those of the same rows that have one of these texts in a column."""
+        source = self.sources.get(table)
+        if isinstance(source, RowsAtHand):
+            return source.having(column, values)
+        return (row for row in self.peek(table) if getattr(row, column) in values)
 
     def peek_columns(self, table: str) -> Iterator[Columns]:
         """The same rows, many at a time."""

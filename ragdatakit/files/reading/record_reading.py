@@ -213,11 +213,14 @@ class RecordReader:
                 run.pass_over(found.lines, found.rows)
                 yield first, number, run.data, found, run.offset
 
-    def elements_taken(self, file: DataFile, parts_of: PartsOf[L]) -> Iterator[tuple[Part, L] | Run]:
-        """The parts of a file that is an array, with what ``parts_of`` makes of them; where it makes nothing of a part,
-        or records are refused, its elements."""
-        refused = self.refused.records(file)
-        for part, found in self._element_parts(file, "json-array", parts_of if not refused else _as_they_are):
+    def elements_taken(
+        self, file: DataFile, parts_of: PartsOf[L], kind: File | None = None
+    ) -> Iterator[tuple[Part, L] | Run]:
+        """The parts of a file that is an array, or of this ``kind``, with what ``parts_of`` makes of them; where it
+        makes nothing of a part, or records are refused, its elements."""
+        chosen = parts_of if not self.refused.records(file) else _as_they_are
+        container = kind.container if kind is not None else "json-array"
+        for part, found in self._element_parts(file, container, chosen, kind):
             yield self._part_run(file, part) if found is None else (part, found)
 
     def value_at(self, file: DataFile, place: int, raw: bytes) -> list[Any]:
@@ -666,6 +669,18 @@ class RecordReader:
         if key not in self._noted and file.display not in self.accounted_elsewhere:
             self._noted.add(key)
             self.losses.add(kind, table, column, why, example, place=where)
+
+    def tell_all(
+        self, kind: LossKind, table: str, why: str, file: DataFile, records: range, examples: Sequence[str]
+    ) -> None:
+        """The same of all these records, for the first of which there are examples."""
+        for record, example in zip(records, examples, strict=False):
+            self.tell_once(kind, table, None, why, file, record, example)
+        name = f"{file.display}\0{table}\0None\0{why}"
+        others = {(name, record) for record in records[len(examples) :]} - self._noted
+        if others and file.display not in self.accounted_elsewhere:
+            self._noted |= others
+            self.losses.add(kind, table, None, why, count=len(others))
 
     def _drop(self, file: DataFile, place: int, why: str, raw: bytes) -> None:
         if (file.display, place) in self._noted:  # files may be read more than once

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +28,7 @@ def claim_scores(database: DatasetDatabase) -> ClaimScores | None:
         return None
     from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
 
-    sources = {table: partial(database.rows, table) for table in _READ if table in database.tables}
+    sources = {table: database.rows_at_hand(table) for table in _READ if table in database.tables}
     found = score_claims(CanonicalTables(database.name, database.format, sources, Losses()))
     return found[0] if found and (found[0].groups or found[0].long) else None
 

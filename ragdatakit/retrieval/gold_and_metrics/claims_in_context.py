@@ -27,8 +27,8 @@ def checked_answers(
         return (), ()
     retrieved = _retrieved(tables, wanted)
     texts = _texts(tables, wanted, retrieved)
-    asked = {q.question_id: q for q in tables.peek("questions") if q.question_id in wanted}
-    said = {a.question_id: a.text for a in tables.peek("answers") if a.question_id in wanted}
+    asked = {q.question_id: q for q in tables.peek_having("questions", "question_id", wanted)}
+    said = {a.question_id: a.text for a in tables.peek_having("answers", "question_id", wanted)}
     answers = []
     for name, asked_for in wanted.items():
         runs, question = retrieved.get(name, []), asked.get(name)
@@ -47,9 +47,8 @@ def checked_answers(
 def _retrieved(tables: CanonicalTables, wanted: Mapping[str, set[int]]) -> dict[str, list[Run]]:
     """What was retrieved for each question, in order; of several stages the last, which the answer was made of."""
     found: dict[str, dict[str, list[Run]]] = {}
-    for run in tables.peek("runs"):
-        if run.question_id in wanted:
-            found.setdefault(run.question_id, {}).setdefault(run.stage, []).append(run)
+    for run in tables.peek_having("runs", "question_id", wanted):
+        found.setdefault(run.question_id, {}).setdefault(run.stage, []).append(run)
     return {name: list(stages.values())[-1] for name, stages in found.items()}
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from operator import and_, eq, or_
 from typing import Any
 
 _LARGEST = sys.float_info.max
@@ -61,7 +63,7 @@ def row_metrics(row: Mapping[str, Any]) -> dict[str, float]:
         found["context_precision"] = _mean(relevant_passages(of_answer))
     if of_answer is not None and given is not None:
         recalled = [any(claim) for claim in of_answer]
-        used = sum(map(min, recalled, given))
+        used = sum(map(and_, recalled, given))
         found["context_utilization"] = used / sum(recalled) if any(recalled) else 0.0
     if of_response is not None and right is not None:
         found |= _of_response(of_response, right, of_answer)
@@ -83,7 +85,7 @@ def _of_response(
     if of_answer is None:
         return found
     relevant = relevant_passages(of_answer)
-    by_relevant = [any(map(min, claim, relevant)) for claim in of_response]
+    by_relevant = [any(map(and_, claim, relevant)) for claim in of_response]
     both = list(zip(by_relevant, supported, right, strict=False)) if known and of_answer else []
     found["noise_sensitivity_in_relevant"] = _mean([by and not ok for by, _, ok in both])
     found["noise_sensitivity_in_irrelevant"] = _mean([said and not by and not ok for by, said, ok in both])
@@ -95,14 +97,14 @@ def relevant_passages(of_answer: Iterable[Sequence[bool]]) -> list[bool]:
     claims = iter(of_answer)
     found = list(next(claims, ()))
     for claim in claims:
-        found = [known or entails for known, entails in zip(found, claim, strict=False)]
+        found = [*map(or_, found, claim)]
     return found
 
 
 def entailed_by(labels: Any) -> Iterator[list[bool]]:
     """The rows of a matrix of labels as truths; none where there is none."""
     rows = labels if isinstance(labels, list) else ()
-    return ([label == ENTAILED for label in row] for row in rows if isinstance(row, list))
+    return (_truths(row) for row in rows if isinstance(row, list))
 
 
 def group_means(rows: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]:
@@ -119,7 +121,11 @@ def group_means(rows: Mapping[str, Sequence[float]]) -> dict[str, dict[str, floa
 
 
 def _entailed(labels: Any) -> list[bool] | None:
-    return [label == ENTAILED for label in labels] if isinstance(labels, list) else None
+    return _truths(labels) if isinstance(labels, list) else None
+
+
+def _truths(labels: list[Any]) -> list[bool]:
+    return [*map(eq, labels, repeat(ENTAILED))]
 
 
 def _matrix(labels: Any) -> list[list[bool]] | None:
@@ -170,13 +176,13 @@ def labels_fit(row: Mapping[str, Any]) -> bool:
     widths = {len(passages)} if isinstance(passages, list) and passages else set()
     for name in LISTS:
         labels = row.get(name)
-        if labels is not None and not (_are_labels(labels) and _as_many(labels, claims[CLAIMS[name]])):
+        if labels is not None and not (_are_labels([labels]) and _as_many(labels, claims[CLAIMS[name]])):
             return False
     for name in MATRICES:
         matrix = row.get(name)
         if matrix is None:
             continue
-        if not isinstance(matrix, list) or not all(map(_are_labels, matrix)):
+        if not isinstance(matrix, list) or not _are_labels(matrix):
             return False
         if not _as_many(matrix, claims[CLAIMS[name]]) or not _as_many(matrix, row.get(SAME_ROWS[name])):
             return False
@@ -184,8 +190,12 @@ def labels_fit(row: Mapping[str, Any]) -> bool:
     return len(widths) < 2
 
 
-def _are_labels(labels: Any) -> bool:
-    return isinstance(labels, list) and {*map(type, labels)} <= {str} and _KNOWN.issuperset(labels)
+def _are_labels(lists: list[Any]) -> bool:
+    """Whether these are lists of known labels, which may be very long."""
+    if not all(map(isinstance, lists, repeat(list))):
+        return False
+    of_all = chain.from_iterable
+    return {*map(type, of_all(lists))} <= {str} and _KNOWN.issuperset(of_all(lists))
 
 
 def _as_many(labels: list[Any], others: Any) -> bool:

@@ -1,0 +1,75 @@
+"""Some of the rows of a field whose values the scanner keeps, as a column; columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragdatakit.converters.kept_columns import values_of
+from ragdatakit.database.columns import KnownTexts, PackedColumn, packed_same, packed_texts, texts_of
+from ragdatakit.database.row_batches import schema_of
+from ragdatakit.files.containers.json_text import compact, compact_values
+from ragdatakit.scanner.texts import joined, lengths_and_codes
+from ragdatakit.schemas.canonical import TABLES
+
+if TYPE_CHECKING:
+    from ragdatakit.scanner.blocks import KeptValues, ScannedFacts
+
+
+def texts_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
+    """The texts of some rows, without those of others."""
+    missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
+    start, end = kept.offsets[[first, last]].tolist()
+    return packed_texts(kept.data[start:end], kept.offsets[first : last + 1] - start, missing)
+
+
+def known_texts_between(
+    kept: KeptValues, facts: ScannedFacts | None, first: int, last: int, share: float
+) -> PackedColumn:
+    """The same of texts of which there are facts; up to them a ``share`` of all files was read, if that is known."""
+    assert facts is not None
+    begin, end = np.searchsorted(facts.empty, (first, last)).tolist()
+    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin, share)
+    return replace(texts_between(kept, first, last), known=known)
+
+
+def objects_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
+    """The same of objects, as compact text."""
+    start, end = kept.offsets[[first, last]].tolist()
+    is_flat = kept.data.find(b"[", start, end) < 0
+    if is_flat and kept.data.count(b"{", start, end) == np.count_nonzero(np.diff(kept.offsets[first : last + 1])):
+        return texts_between(kept, first, last)
+    return packed_objects([raw or None for raw in values_of(kept, first, last)])
+
+
+def packed_objects(values: Sequence[bytes | None]) -> PackedColumn:
+    """A column of JSON, as compact text."""
+    there = [value for value in values if value is not None]
+    made = iter(compact_values(there) or [compact(value).encode() for value in there])
+    texts = [b"" if value is None else next(made) for value in values]
+    missing = np.array([row for row, value in enumerate(values) if value is None], np.int64)
+    return packed_texts(b"".join(texts), np.cumsum([0, *map(len, texts)]), missing)
+
+
+def table_columns(table: str, **given: PackedColumn) -> list[PackedColumn]:
+    """The columns of some rows of a table, of which the others have what they usually have."""
+    usual, length = TABLES[table].row._field_defaults, next(iter(given.values())).length
+    return [given.get(name) or packed_same(kind, usual[name], length) for name, kind in schema_of(table).items()]
+
+
+def names_between(kept: KeptValues, first: int, last: int) -> list[str]:
+    """The texts of some rows, decoded; empty ones where there are none."""
+    return [(value or b"").decode() for value in values_of(kept, first, last)]
+
+
+def chosen_texts(column: PackedColumn, rows: Sequence[int]) -> PackedColumn:
+    """Some rows of a column of texts of which there are facts."""
+    data, offsets = texts_of(column)
+    assert column.known is not None
+    values = [data[offsets[row] : offsets[row + 1]].tobytes() for row in rows]
+    chosen, places = joined(values)
+    known = KnownTexts(*lengths_and_codes(chosen, places), column.known.share)
+    return replace(packed_texts(chosen, places.astype(np.int64), np.empty(0, np.int64)), known=known)
