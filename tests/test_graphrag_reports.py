@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.converters.graphrag import stored_texts
+from ragdatakit.converters.graphrag import held_graph, stored_texts
 from ragdatakit.reports import summaries
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary import shown_texts, texts
+from ragdatakit.scanner.library import library
 from tests.command_line import FIXTURES
 from tests.test_dataset_database import both_ways
 
@@ -45,6 +46,15 @@ CHANGES: list[tuple[dict[str, str], set[str]]] = [
             "communities": "update t set entity_ids = list_concat(entity_ids, entity_ids, ['of none'], [null]), "
             "text_unit_ids = list_concat(text_unit_ids, text_unit_ids), parent = if(level > 1, -9, parent)",
             "community_reports": "update t set summary = repeat(summary, 9), full_content = chr(9) where rowid % 2 = 0",
+        },
+        set(),
+    ),
+    # ends that no entity has, and names that are blank
+    (
+        {
+            "entities": "update t set title = ' ' where rowid = 1",
+            "relationships": "update t set source = 'of none', target = '' where rowid = 0; "
+            "update t set text_unit_ids = [] where rowid = 1; insert into t from t where rowid = 0",
         },
         set(),
     ),
@@ -105,6 +115,17 @@ def test_texts_of_which_some_are_counted_are_those_of_rows(
         long = "update t set text = repeat('of the ', 900) where rowid > 1"
         connection.execute(f"create table t as from '{file}'; {long}; copy t to '{file}'")
     assert_same_report(index, TABLES)
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_nodes_and_edges_stay_in_their_files(index: Path, monkeypatch: pytest.MonkeyPatch, few: bool) -> None:
+    """Unless very many types are to be counted."""
+    monkeypatch.setattr(held_graph, "_MOST_TYPES", 100 if few else 0)
+    with both_ways(index) as (fast, plain):
+        assert summarize(fast, alone=True) == summarize(plain, alone=True)
+        assert (fast.edge_numbers is not None) == (few and library() is not None)
+        names = [name for (name,) in fast.load("nodes").execute("select name from nodes").fetchall()]
+        assert names == [node.name for node in plain.rows("nodes")]
 
 
 def test_claims_and_what_keeps_all_values_leave_tables_to_the_reader(index: Path) -> None:

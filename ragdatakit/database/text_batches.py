@@ -62,17 +62,25 @@ def _words_of(column: GivenArray) -> WordBatch:
 def text_batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[TextBatch]:
     """The texts in the only column of a query. DuckDB gives a hundred thousand at once: ask for no more than memory
     holds."""
+    return (batch for (batch,) in batches_of_texts(connection, query))
+
+
+def batches_of_texts(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[TextBatch]]:
+    """The same of all columns of a query, which are texts."""
     stream = GivenStream(connection.sql(query).__arrow_c_stream__())
     for array in stream.arrays(_SHORT_OFFSETS):
-        (column,) = array.children_of()
-        validity, offsets, data = column.buffers_of()
-        places = _numbers(offsets, np.int32, column.length + 1, column.offset)
-        size = int(places[-1]) if len(places) else 0
-        missing = None
-        if validity and column.null_count:
-            bits = _numbers(validity, np.uint8, (column.offset + column.length + 7) // 8)
-            missing = np.unpackbits(bits, bitorder="little")[column.offset : column.offset + column.length] == 0
-        yield TextBatch(_numbers(data, np.uint8, size), places, missing)
+        yield [_texts_of(column) for column in array.children_of()]
+
+
+def _texts_of(column: GivenArray) -> TextBatch:
+    validity, offsets, data = column.buffers_of()
+    places = _numbers(offsets, np.int32, column.length + 1, column.offset)
+    size = int(places[-1]) if len(places) else 0
+    missing = None
+    if validity and column.null_count:
+        bits = _numbers(validity, np.uint8, (column.offset + column.length + 7) // 8)
+        missing = np.unpackbits(bits, bitorder="little")[column.offset : column.offset + column.length] == 0
+    return TextBatch(_numbers(data, np.uint8, size), places, missing)
 
 
 def bounded_batches(

@@ -14,6 +14,7 @@ from ragdatakit.database.apart_rows import ShownColumns
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,6 +39,24 @@ class ShownRows:
     def stored(self, connection: duckdb.DuckDBPyConnection, kind: str) -> StoredColumns:
         """The columns of a file."""
         return StoredColumns(connection, self._index.tables[kind].file, kind)
+
+    def rows(
+        self,
+        kind: str,
+        table: str,
+        facts: TextFacts,
+        given: Mapping[str, str],
+        connection: duckdb.DuckDBPyConnection,
+        places: Sequence[int],
+    ) -> list[dict[str, Any]]:
+        """Whole rows of nodes or edges: expressions give their columns, except for attributes."""
+        columns = [name for name in given if name != "attributes"]
+        chosen = f"{self.stored(connection, kind).all} where {PLACE} in ({', '.join(map(str, places))})"
+        query = f"select {', '.join((PLACE, *(given[name] for name in columns)))} {chosen}"
+        found = {place: dict(zip(columns, row, strict=True)) for place, *row in connection.execute(query).fetchall()}
+        attributes = self._read(kind, facts, connection, places, ["attributes"])
+        names = TABLES[table].columns
+        return [{**dict.fromkeys(names), **found[place], **attributes[place]} for place in places]
 
     def _read(
         self,

@@ -11,11 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.graphrag.columns import READ, REST, TEXTS
+from ragdatakit.converters.graphrag.held_graph import HeldGraph
 from ragdatakit.converters.graphrag.reading import RELATED, IndexReader
 from ragdatakit.converters.graphrag.shown_rows import ShownRows
 from ragdatakit.converters.graphrag.stored_columns import NO_TEXTS, NUMBERS, PLACE, UNPROVED, StoredColumns
 from ragdatakit.converters.graphrag.stored_texts import count_texts
-from ragdatakit.database.apart_rows import ColumnFacts
+from ragdatakit.database.apart_rows import ApartRows, ColumnFacts
 from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.row_batches import canonical_columns
 from ragdatakit.database.text_facts import TextFacts
@@ -62,16 +63,21 @@ def graphrag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
 class _Loader:
     def __init__(self, index: Index, reader: IndexReader) -> None:
         self._index, self._shown = index, ShownRows(index, reader)
+        self._graph = HeldGraph()
         self._columns: dict[str, dict[str, ColumnFacts]] = {kind: {} for kind in READ}
 
     def table(self, name: str, kind: str, query: _Query, shown: tuple[str, ...]) -> SqlTable:
         """A table of the rows of such a file; in columns that are ``shown`` it has something else for the values."""
         facts, members = TextFacts(), dict[str, dict[str, str]]()
         again = self._shown.columns(kind, shown, facts) if shown else None
+        load = partial(self._load, facts, members, kind, query)
+        apart = ApartRows(partial(load, None, table=name)) if name in ("nodes", "edges") else None
         return SqlTable(
             name,
-            partial(self._load, facts, members, kind, query),
+            partial(load, apart),
             facts=facts,
+            numbers=self._graph.numbers if apart is not None else None,
+            apart=apart,
             shown=again,
             members=members,
             columns=self._columns[kind] if shown else {},
@@ -83,18 +89,27 @@ class _Loader:
         members: dict[str, dict[str, str]],
         kind: str,
         query: _Query,
-        connect: Connect,
+        apart: ApartRows | None,
+        connect: Connect | duckdb.DuckDBPyConnection,
         table: str,
     ) -> dict[str, int]:
         """Make a table of what ``query`` gives: its columns, and where they come from. Columns that it does not have
-        are ``members`` of those of objects, with a point between."""
+        are ``members`` of those of objects, with a point between. Rows that may stay ``apart`` do so where all is known
+        of them."""
         if facts.wanted is None or not facts.wanted.shown:
             raise Unproved
-        connection = connect()
+        connection = connect() if callable(connect) else connect
         connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
         stored = self._shown.stored(connection, kind)
         stored.refuse_others()
         given, rows = query(connection, stored)
+        if apart is not None and library() is not None:
+            apart.begin()
+            hold = self._graph.nodes if table == "nodes" else self._graph.edges
+            if hold(connection, stored, given, apart):
+                apart.columns |= self._columns[kind]
+                apart.read = partial(self._shown.rows, kind, table, facts, given, connection)
+                return {}
         spaces: list[int] = []
         if kind in TEXTS:
             rows_of_texts, size = stored.size_of_texts()
@@ -148,9 +163,10 @@ class _Loader:
     def nodes(self, connection: duckdb.DuckDBPyConnection, rows: StoredColumns) -> _Given:
         """The entities, where each has a title of its own."""
         name = rows.id("title", "name")
-        unsound = f"select count(distinct {name}) < count(*) or count(*) filter ({name} = '') > 0 {rows.all}"
-        if connection.execute(unsound).fetchall()[0][0]:
-            raise Unproved
+        if library() is None:  # otherwise their codes show it
+            unsound = f"select count(distinct {name}) < count(*) or count(*) filter ({name} = '') > 0 {rows.all}"
+            if connection.execute(unsound).fetchall()[0][0]:
+                raise Unproved
         further: dict[str, str] = {
             axis: f"{rows.value(axis, *NUMBERS)} <> 0" for axis in ("x", "y") if axis in rows.types
         }
