@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 from ragdatakit.arrays.codes import WIDE, number_of_distinct
+from ragdatakit.converters.sage import reading as sage_reading
+from ragdatakit.converters.sage import scanned_records
 from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
+from ragdatakit.database import dataset_database
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary import texts
@@ -97,14 +100,26 @@ def of_trec(folder: Path, records: list[str]) -> Path:
     return folder
 
 
+def of_sage(folder: Path, records: list[str]) -> Path:
+    lines = []
+    for number, text in enumerate(records):
+        result = {"text": text, "metadata": {"id": f"d{number}"}, "more": [{"}": 10**14}]}
+        stages = {"retrieval_results": [result, {"text": "}]", "score": 0.5}], "refining_results": [{"text": text[:9]}]}
+        lines.append(json.dumps({"query": "q", "question": {"id": f"q{number}"}, "references": ["a"], **stages}))
+    lines[20:20] = ["", "{", lines[20].replace('"score"', '"title": "t", "score"'), lines[21].replace("0.5", "1e-9")]
+    (folder / "records.jsonl").write_text("\n".join(lines))
+    return folder
+
+
 @pytest.mark.parametrize("most_bytes", [100, 1 << 25])
-@pytest.mark.parametrize("made", [of_beir, of_light_splade, of_arag, of_datamind, of_trec])
+@pytest.mark.parametrize("made", [of_beir, of_light_splade, of_arag, of_datamind, of_trec, of_sage])
 def test_texts_apart_give_the_same_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, most_bytes: int
 ) -> None:
     monkeypatch.setattr(texts, "_MOST_BYTES", most_bytes)
+    monkeypatch.setattr(sage_reading, "_WORTH", 0)
     folder = made(tmp_path, [*TEXTS, *TEXTS[:3], *map(str, range(20))])  # type: ignore[operator]
-    table = "documents" if made in (of_beir, of_light_splade, of_trec) else "chunks"
+    table = "documents" if made in (of_beir, of_light_splade, of_trec) else "runs" if made is of_sage else "chunks"
     assert summary_of(folder, table, apart=True) == summary_of(folder, table, apart=False)
 
 
@@ -128,14 +143,35 @@ def test_texts_of_which_the_sample_was_guessed_wrong_are_read_again(
     assert summary_of(folder, "documents", apart=True) == summary_of(folder, "documents", apart=False)
 
 
-def test_a_file_that_changed_before_its_texts_were_read_again(tmp_path: Path) -> None:
-    folder = of_beir(tmp_path, TEXTS)
+@pytest.mark.parametrize("new", ["LAMP", "l\\amp", "la"])
+@pytest.mark.parametrize("made", [of_beir, of_sage])
+def test_a_file_that_changed_before_its_texts_were_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, new: str
+) -> None:
+    monkeypatch.setattr(sage_reading, "_WORTH", 0)
+    folder = made(tmp_path, TEXTS * 9)  # type: ignore[operator]
+    file = folder / ("corpus.jsonl" if made is of_beir else "records.jsonl")
     with opened(folder) as database:
         database.wants_facts = texts.facts_wanted(apart=True)
-        database.load("documents")
-        (folder / "corpus.jsonl").write_text((folder / "corpus.jsonl").read_text().replace("lamp", "LAMP"))
+        database.read(*database.tables)
+        file.write_text(file.read_text().replace("lamp", new))
         with pytest.raises(RagdataError, match="it changed while it was read"):
             summarize(database, alone=True)
+
+
+def test_some_texts_that_are_held_and_some_that_are_not_in_a_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sage_reading, "_WORTH", 0)
+    monkeypatch.setattr(scanned_records, "TEXT_BLOCK_BYTES", 2000)
+    folder = of_sage(tmp_path, [*TEXTS, *map(str, range(40))])
+    by_rows = summary_of(folder, "runs", apart=False)
+    monkeypatch.setattr(dataset_database, "_MOST_HELD", 3000)
+    with opened(folder) as database:
+        assert summarize(database, alone=True, examples=5) == by_rows
+        query = "select count(text), count(*) from main.runs"
+        ((there, all_rows),) = database.load("runs").execute(query).fetchall()
+        assert 0 < there < all_rows
 
 
 def test_triplets_of_two_splits(tmp_path: Path) -> None:

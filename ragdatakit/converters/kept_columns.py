@@ -23,10 +23,10 @@ from ragdatakit.database.columns import (
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN, TextFacts
-from ragdatakit.database.text_places import ApartTexts
+from ragdatakit.database.text_places import ApartTexts, TextsOf
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, ScannedFacts
+from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, TextSample
 from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class KeptColumns:
         self._scanner = BlockScanner(record, names, asked, cells=cells, known=known, tags=tags, kept=kept, facts=apart)
         self._rows = self._others = 0  # of scanned blocks, and how many more there are
         self._runs = self._in_runs = 0
-        self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
+        self._origin: tuple[int, DataFile, TextsOf]
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
         """The rows of a file, in its order."""
@@ -120,7 +120,7 @@ class KeptColumns:
                 yield from self._batches_of(iter(rows))
                 continue
             first, number, data, scanned, offset = taken
-            self._origin = offset, file, self._facts_of_lines
+            self._origin = offset, file, self._texts_of_lines
 
             def noted(row: int, line: int, raw: bytes, first: int = first, number: int = number) -> Any:
                 fields = records.fields_at(file, first + line, raw)
@@ -170,7 +170,7 @@ class KeptColumns:
                     yield from self._batches_of(iter(rows))
                     continue
                 part, scanned = taken
-                self._origin = part.byte_offset, file, self._facts_of_elements
+                self._origin = part.byte_offset, file, self._texts_of_elements
 
                 def noted(row: int, _: int, raw: bytes, first: int = part.first_record) -> tuple[Any, ...] | None:
                     return row_at(first + row, raw)
@@ -189,7 +189,7 @@ class KeptColumns:
                 yield from self._batches_of(iter(rows))
                 continue
             first, data, scanned, offset = taken
-            self._origin = offset, file, self._facts_of_tagged
+            self._origin = offset, file, self._texts_of_tagged
 
             def noted(row: int, _: int, raw: bytes, first: int = first) -> Any:
                 return row_of(first + row, fields_of(first + row, raw))
@@ -219,24 +219,24 @@ class KeptColumns:
         if self._facts is not None:
             self._scanner.sample = (self._rows + self._others, *self._facts.steps())
 
-    def _facts_of_lines(self, records: list[bytes]) -> ScannedFacts:
+    def _texts_of_lines(self, records: list[bytes]) -> TextSample:
         self._scanner.sample = (0, 1, 0)
         found = self._scanner.scan(b"\n".join(records))
         assert found is not None
         assert found.facts is not None
-        return found.facts
+        return found.facts.sample
 
-    def _facts_of_elements(self, records: list[bytes]) -> ScannedFacts:
+    def _texts_of_elements(self, records: list[bytes]) -> TextSample:
         self._scanner.sample = (0, 1, 0)
         found, _ = self._scanner.scan_elements(b",".join(records), members=False)
         assert found.facts is not None
-        return found.facts
+        return found.facts.sample
 
-    def _facts_of_tagged(self, records: list[bytes]) -> ScannedFacts:
+    def _texts_of_tagged(self, records: list[bytes]) -> TextSample:
         self._scanner.sample = (0, 1, 0)
         found, _ = self._scanner.scan_tagged(b"\n".join(records))
         assert found.facts is not None
-        return found.facts
+        return found.facts.sample
 
     def _of_block(self, scanned: ScannedBlock, noted: Callable[[int, int, int, int], Any]) -> Iterator[Columns]:
         """The rows of a block, in order; ``noted`` makes the row of a record that the scanner has noted, if it is one,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragdatakit.converters.kept_columns import values_of
-from ragdatakit.database.columns import KnownTexts, PackedColumn, packed_same, packed_texts, texts_of
+from ragdatakit.database.columns import PackedColumn, packed_same, packed_texts, texts_of
 from ragdatakit.database.row_batches import schema_of
+from ragdatakit.database.text_places import KnownTexts, RecordPlaces
 from ragdatakit.files.containers.json_text import compact, compact_values
 from ragdatakit.scanner.texts import joined, lengths_and_codes
 from ragdatakit.schemas.canonical import TABLES
@@ -27,12 +28,18 @@ def texts_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
 
 
 def known_texts_between(
-    kept: KeptValues, facts: ScannedFacts | None, first: int, last: int, share: float
+    kept: KeptValues,
+    facts: ScannedFacts | None,
+    first: int,
+    last: int,
+    share: float,
+    places: Sequence[tuple[int, RecordPlaces]] = (),
 ) -> PackedColumn:
-    """The same of texts of which there are facts; up to them a ``share`` of all files was read, if that is known."""
+    """The same of texts of which there are facts; up to them a ``share`` of all files was read, and they are at these
+    ``places``, if that is known."""
     assert facts is not None
     begin, end = np.searchsorted(facts.empty, (first, last)).tolist()
-    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin, share)
+    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin, share, places)
     return replace(texts_between(kept, first, last), known=known)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.database.text_places import ApartTexts
+    from ragdatakit.database.text_places import ApartTexts, KnownTexts
 
 _MOST_ROWS, _MOST_TOGETHER = 1 << 14, 1 << 19
 """Rows and bytes of batches that are put together."""
@@ -40,19 +39,6 @@ Schema = Mapping[str, Kind]
 ITEMS = {Kind.TEXTS: Kind.TEXT, Kind.INTEGERS: Kind.INTEGER}
 """What is in the lists of a column of lists."""
 _NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTexts:
-    """What whoever made a column knows of its texts: the characters of each (-1 where there is none) and its code, and
-    how many have nothing but blanks, tabs and line ends; and the share of all that is read that was read up to them
-    (0: not known). ``counted``: what was counted of some of them, for who gets the column next, by which these are."""
-
-    lengths: npt.NDArray[np.int64]
-    codes: npt.NDArray[Any]
-    empty: int
-    share: float = 0
-    counted: dict[tuple[int, int], Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +157,9 @@ def _joined(columns: Sequence[PackedColumn]) -> PackedColumn:
         for some, own in zip(data, places, strict=True)
         if some is not None
     )
-    return PackedColumn(kind, length, (valid, offsets, content))
+    known = [column.known for column in columns if column.known is not None]
+    together = known[0].together(known) if len(known) == len(columns) else None
+    return PackedColumn(kind, length, (valid, offsets, content), known=together)
 
 
 def texts_of(column: PackedColumn) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:

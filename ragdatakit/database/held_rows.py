@@ -16,6 +16,7 @@ from ragdatakit.database.columns import (
     PackedColumn,
     bits_of,
     bounds_of_lists,
+    packed_same,
     put_together,
     size_of_column,
     texts_of,
@@ -25,7 +26,7 @@ from ragdatakit.database.columns import (
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.id_tables import IdValues, integers_in, may_begin_integers, number_of_integers
 from ragdatakit.database.row_batches import schema_of
-from ragdatakit.database.text_facts import COLUMN
+from ragdatakit.database.text_facts import COLUMN, known_of, without_texts
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.arrays.codes import Codes
+    from ragdatakit.database.text_places import KnownTexts
 
 _SMALL, _FEW = 1 << 8, 1 << 8
 """Rows of a batch that is put together with others, and different values up to which each is counted."""
@@ -67,7 +69,7 @@ class HeldRows:
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
         """Hold the rows of these batches; all of them, where they are too many to be held."""
         self.begin()
-        given = _fewer(map(self._without_apart, batches))
+        given = _fewer(map(self.without_apart, batches))
         for columns in given:
             if not self.add(columns):
                 held = self._batches
@@ -89,12 +91,18 @@ class HeldRows:
         self._size += sum(map(size_of_column, columns))
         return self._size <= self.most
 
-    def _without_apart(self, columns: Sequence[PackedColumn]) -> Sequence[PackedColumn]:
-        """The columns without what is known of texts that are apart, which keeps a sample of them."""
-        if all(column.apart is None for column in columns):
+    def without_apart(self, columns: Sequence[PackedColumn]) -> Sequence[PackedColumn]:
+        """The columns without texts that need not be held, and without what is known of those, which keeps a sample of
+        them."""
+        if all(column.apart is None and (column.known is None or not column.known.places) for column in columns):
             return columns
         self._apart = True
-        return [replace(column, apart=None) for column in columns]
+        return [
+            without_texts(column, column.known.places)
+            if column.known is not None and column.known.places
+            else replace(column, apart=None)
+            for column in columns
+        ]
 
     def column(self, name: str) -> ColumnFacts | None:
         """What is known of a column; None where that is nothing, as of texts that may be apart."""
@@ -123,11 +131,11 @@ class HeldRows:
             return facts
         if (ids := self.ids(name)) is not None:
             return ids.facts
-        lengths, codes, empty = self._read(name)
-        self._lengths[name], there = lengths, lengths >= 0
-        self._codes[name] = codes, there
-        facts = ColumnFacts(self.rows - int(there.sum()), empty)
-        facts.distinct = number_of_distinct(codes_of(codes, there))
+        read = self._read(name)
+        self._lengths[name], there = read.lengths, read.lengths >= 0
+        self._codes[name] = read.codes, there
+        facts = ColumnFacts(self.rows - int(there.sum()), read.empty)
+        facts.distinct = number_of_distinct(codes_of(read.codes, there))
         if facts.distinct <= _FEW:
             firsts, counts = self._values(name)
             places = there.nonzero()[0][firsts].tolist()
@@ -174,7 +182,7 @@ class HeldRows:
             return np.concatenate([np.empty(0, np.int64), *found])
         self.column(name)
         if name not in self._lengths:
-            self._lengths[name] = self._read(name)[0]
+            self._lengths[name] = self._read(name).lengths
         return self._lengths[name]
 
     def chosen(self, condition: Condition) -> npt.NDArray[np.bool_] | None:
@@ -202,33 +210,12 @@ class HeldRows:
                 found |= are_one(codes, codes[place])
         return found & there
 
-    def _read(self, name: str) -> tuple[npt.NDArray[np.int64], Codes, int]:
-        """The characters of the texts in a column, -1 where there is none, their codes, and how many are blank."""
-        import numpy as np
+    def _read(self, name: str) -> KnownTexts:
+        """What is known of the texts in a column."""
+        from ragdatakit.database.text_places import KnownTexts
 
-        from ragdatakit.arrays.codes import WIDE, together
-        from ragdatakit.scanner.texts import lengths_and_codes
-
-        lengths, codes, empty = [np.empty(0, np.int64)], [np.empty(0, WIDE)], 0
-        for column in self._parts(name):
-            if (known := column.known) is not None:
-                lengths.append(known.lengths)
-                codes.append(known.codes)
-                empty += known.empty
-                continue
-            own = bits_of(column) != 0
-            if not own.any():
-                lengths.append(np.full(column.length, -1))
-                codes.append(np.zeros(column.length, WIDE))
-                continue
-            sizes, of_rows, blank = lengths_and_codes(*texts_of(column))
-            if not own.all():
-                sizes[~own] = -1
-                blank -= column.length - int(np.count_nonzero(own))
-            empty += blank
-            lengths.append(sizes)
-            codes.append(of_rows)
-        return together(lengths), together(codes), empty
+        nothing = known_of(packed_same(Kind.TEXT, None, 0))
+        return KnownTexts.together([nothing, *map(known_of, self._parts(name))])
 
     def rows_per_value(self, name: str) -> npt.NDArray[np.int64] | None:
         """How many rows have each of the texts in a column; None where they are not known."""

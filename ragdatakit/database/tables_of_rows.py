@@ -47,7 +47,7 @@ class FilledTable:
         given = iter(batches)
         for columns in given:
             self.facts.add(columns)
-            if not self.held.add(columns):
+            if not self.held.add(self.held.without_apart(columns)):
                 self.held.give(self._connect())
                 self.held.begin()
                 self._start = f'insert into main."{self._table}"'

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragdatakit.database.columns import KnownTexts, PackedColumn, bits_of, texts_of
+from ragdatakit.database.columns import Kind, PackedColumn, bits_of, packed_same, packed_texts, texts_of
 from ragdatakit.files.containers.beginnings import GZIP_MAGIC
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.datasets import DataFile
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.database.text_places import ApartTexts, TextPlaces
+    from ragdatakit.database.text_places import ApartTexts, KnownTexts, RecordPlaces, TextPlaces
 
     Numbers = npt.NDArray[np.int64]
 
@@ -96,12 +96,13 @@ class TextFacts:
 
     def steps(self) -> tuple[int, int]:
         """Every how many-th of the next rows is probably wanted: two guesses, the second 0 where one is enough."""
+        return self._steps(min(self._read / self._expected, 1)) if self._read else (1, 0)
+
+    def _steps(self, share: float) -> tuple[int, int]:
+        """The same where this share of all was read."""
         assert self.wanted is not None
-        if not self._read:
-            return 1, 0
-        guessed = self.size * max(self._expected / self._read, 1)
-        unsure = _UNSURE * max(1 - self._read / self._expected, 0)
-        least, most = (self.wanted.step(int(guessed * (1 + part))) for part in (-unsure, unsure))
+        unsure = _UNSURE * (1 - share)
+        least, most = (self.wanted.step(int(self.size / share * (1 + part))) for part in (-unsure, unsure))
         return least, most if most != least else 0
 
     def watched(
@@ -123,37 +124,25 @@ class TextFacts:
         """Some more rows."""
         if self._place is None:
             return
-        import numpy as np
-
         column = columns[self._place]
-
         if column.apart is not None:
             self._add_apart(column.apart)
             return
-        valid, offsets, data = column.buffers
-        places = np.frombuffer(offsets, np.int32) if isinstance(offsets, bytes) else offsets
-        assert places is not None
-        size = int(places[column.length]) - int(places[0])  # some rows of a block, perhaps
-        if (known := column.known) is not None:
-            self._take(known.lengths, known.codes, size, known.empty)
-            if known.share:
-                self._count(column, known)
-            return
-        from ragdatakit.scanner.texts import lengths_and_codes
-
-        lengths, codes, empty = lengths_and_codes(data, places[: column.length + 1])
-        if valid is not None:
-            missing = bits_of(column) == 0
-            lengths[missing] = -1
-            empty -= int(missing.sum())
-        self._take(lengths, codes, size, empty)
+        known, (_, offsets) = known_of(column), texts_of(column)
+        before = self._rows
+        self._take(known.lengths, known.codes, int(offsets[-1]) - int(offsets[0]), known.empty)
+        if known.share:
+            self._count(column, known)
+        for first, records in known.places:
+            self._add_places(before + first, records)
 
     def _count(self, column: PackedColumn, known: KnownTexts) -> None:
-        """Count those of the texts that probably are wanted: the thread that reads is ahead of this one."""
+        """Count those of the texts that probably are wanted, or all: the thread that reads is ahead of this one."""
         import numpy as np
 
         assert self.wanted is not None
-        before, step = self._rows - column.length, self.wanted.step(int(self.size / known.share))
+        step, other = self._steps(known.share)
+        before, step = self._rows - column.length, 1 if other else step
         first = -before % step
         found = known.counted.get((first, step))
         if found is None:
@@ -166,13 +155,9 @@ class TextFacts:
     def _add_apart(self, texts: ApartTexts) -> None:
         import numpy as np
 
-        from ragdatakit.database.text_places import TextPlaces
-
         assert self.wanted is not None
-        if self.places is None:
-            self.places = TextPlaces()
-        self.places.add(self._rows, texts)
-        self._read += int(texts.bounds[-1] - texts.bounds[0])
+        self._add_places(self._rows, texts.places)
+        self._read += int(texts.places.bounds[-1] - texts.places.bounds[0])
         if len(texts.sample.rows):
             found = self.wanted.numbers(np.frombuffer(texts.sample.data, np.uint8), texts.sample.offsets)
             assert found is not None
@@ -191,6 +176,13 @@ class TextFacts:
         rows = np.arange(len(counted.tokens)) * counted.step
         self._numbers.append((rows, counted.tokens, counted.scripts))
         self.beginnings = counted.beginnings
+
+    def _add_places(self, row: int, records: RecordPlaces) -> None:
+        if self.places is None:
+            from ragdatakit.database.text_places import TextPlaces
+
+            self.places = TextPlaces()
+        self.places.add(row, records)
 
     def _take(self, lengths: Numbers, codes: npt.NDArray[Any], size: int, empty: int) -> None:
         self.size += size
@@ -228,6 +220,39 @@ class TextFacts:
             there = counted[places] == rows
             tokens[there], scripts[there] = (numbers[places[there]] for numbers in found)
         return tokens, scripts, np.flatnonzero(~there & (self.characters[rows] >= 0))
+
+
+def known_of(column: PackedColumn) -> KnownTexts:
+    """What is known of the texts in a column, or found."""
+    if column.known is not None:
+        return column.known
+    import numpy as np
+
+    from ragdatakit.arrays.codes import WIDE
+    from ragdatakit.database.text_places import KnownTexts
+    from ragdatakit.scanner.texts import lengths_and_codes
+
+    missing = bits_of(column) == 0
+    if missing.all():
+        return KnownTexts(np.full(column.length, -1), np.zeros(column.length, WIDE), 0)
+    lengths, codes, empty = lengths_and_codes(*texts_of(column))
+    lengths[missing] = -1
+    return KnownTexts(lengths, codes, empty - int(np.count_nonzero(missing)))
+
+
+def without_texts(column: PackedColumn, places: Sequence[tuple[int, RecordPlaces]]) -> PackedColumn:
+    """The column without texts that are in these records, as if they were missing."""
+    if sum(len(those.bounds) - 1 for _, those in places) == column.length:
+        return packed_same(Kind.TEXT, None, column.length)
+    import numpy as np
+
+    kept = bits_of(column) != 0
+    for first, those in places:
+        kept[first : first + len(those.bounds) - 1] = False
+    data, offsets = texts_of(column)
+    sizes = np.diff(offsets)
+    held = data[offsets[0] : offsets[-1]][np.repeat(kept, sizes)].tobytes()
+    return packed_texts(held, np.concatenate(([0], np.cumsum(sizes * kept))), np.flatnonzero(~kept))
 
 
 def _joined(parts: list[npt.NDArray[A]]) -> npt.NDArray[A]:

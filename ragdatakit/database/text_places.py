@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import field
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -14,33 +15,70 @@ from ragdatakit.files.containers.sources import CHANGED
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.blocks import ScannedFacts, TextSample
+from ragdatakit.scanner.texts import joined, lengths_and_codes
 from ragdatakit.schemas.errors import RagdataError
 
 Numbers = npt.NDArray[np.int64]
+TextsOf = Callable[[list[bytes]], Iterable[bytes]]
 
 _AT_ONCE = 4 << 20
 """Bytes of records that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
+class RecordPlaces:
+    """Where consecutive records of a file are: between two of the ``bounds`` each. ``texts`` finds the texts of such
+    records; others than they were where that is not possible."""
+
+    bounds: Numbers
+    file: DataFile
+    texts: TextsOf
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTexts:
+    """What whoever made a column knows of its texts: the characters of each (-1 where there is none) and its code, and
+    how many have nothing but blanks, tabs and line ends; the share of all that is read that was read up to them
+    (0: not known). Texts of which it is known in which records of a file they are (``places``, with the first of their
+    rows) need not be held. ``counted``: what was counted of some of them, for who gets the column next, by which these
+    are."""
+
+    lengths: Numbers
+    codes: npt.NDArray[Any]
+    empty: int
+    share: float = 0
+    places: Sequence[tuple[int, RecordPlaces]] = ()
+    counted: dict[tuple[int, int], Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def together(cls, parts: Sequence[KnownTexts]) -> KnownTexts:
+        """The same of the texts of several columns, one behind the other."""
+        from ragdatakit.arrays.codes import together
+
+        firsts = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
+        return cls(
+            np.concatenate([part.lengths for part in parts]),
+            together([part.codes for part in parts]),
+            sum(part.empty for part in parts),
+            max(part.share for part in parts),
+            [(first + row, places) for first, part in zip(firsts, parts, strict=False) for row, places in part.places],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ApartTexts:
     """The texts of consecutive records of a file: as `ScannedFacts` has them, and their ``size`` in bytes and how many
-    are ``empty``. Records are between two of the ``bounds``; ``scan`` has the facts of such records, with all texts in
-    the sample."""
+    are ``empty``."""
 
     lengths: Numbers
     codes: npt.NDArray[Any]
     size: int
     empty: int
     sample: TextSample
-    bounds: Numbers
-    file: DataFile
-    scan: Callable[[list[bytes]], ScannedFacts]
+    places: RecordPlaces
 
     @classmethod
-    def of(
-        cls, facts: ScannedFacts, first: int, last: int, at: int, file: DataFile, scan: Callable[..., ScannedFacts]
-    ) -> ApartTexts:
+    def of(cls, facts: ScannedFacts, first: int, last: int, at: int, file: DataFile, texts: TextsOf) -> ApartTexts:
         """Those of some rows of a block, which is at this place of the file."""
         empty = np.searchsorted(facts.empty, (first, last))
         return cls(
@@ -49,9 +87,7 @@ class ApartTexts:
             int(facts.ends[last] - facts.ends[first]),
             int(empty[1] - empty[0]),
             facts.sample.between(first, last),
-            facts.starts[first : last + 1] + at,
-            file,
-            scan,
+            RecordPlaces(facts.starts[first : last + 1] + at, file, texts),
         )
 
 
@@ -60,18 +96,16 @@ class TextPlaces:
 
     def __init__(self) -> None:
         self._firsts: list[int] = []
-        self._bounds: list[Numbers] = []
-        self._found: list[tuple[DataFile, Callable[[list[bytes]], ScannedFacts]]] = []
+        self._records: list[RecordPlaces] = []
 
-    def add(self, row: int, texts: ApartTexts) -> None:
+    def add(self, row: int, records: RecordPlaces) -> None:
         """Those of the rows from this one on, which is behind all others."""
         self._firsts.append(row)
-        self._bounds.append(texts.bounds)
-        self._found.append((texts.file, texts.scan))
+        self._records.append(records)
 
     def has(self, rows: Numbers) -> npt.NDArray[np.bool_]:
         """Of which rows the texts are apart."""
-        places, counts = self._places(rows), np.array([len(bounds) - 1 for bounds in self._bounds])
+        places, counts = self._places(rows), np.array([len(some.bounds) - 1 for some in self._records])
         found: npt.NDArray[np.bool_] = (places >= 0) & (rows - np.array(self._firsts)[places] < counts[places])
         return found
 
@@ -87,21 +121,25 @@ class TextPlaces:
         """The records that these rows come from, and their texts. Raises as `texts`."""
         places = self._places(rows)
         starts = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(rows)] if len(rows) else []
-        for (file, scan), blocks in groupby(pairwise(starts), lambda block: self._found[places[block[0]]]):
+        for (file, texts_of_records), blocks in groupby(pairwise(starts), lambda block: self._source(places[block[0]])):
             with file.boundary.open(file.path) as opened:
-                for some in self._records(opened.fileno(), rows, places, blocks):
-                    facts = scan([record for _, record in some])
-                    if not np.array_equal(facts.codes, codes[[row for row, _ in some]]):
+                for some in self._read(opened.fileno(), rows, places, blocks):
+                    found = list(texts_of_records([record for _, record in some]))
+                    _, of_found, _ = lengths_and_codes(*joined(found))
+                    if not np.array_equal(of_found, codes[[row for row, _ in some]]):
                         raise RagdataError(f"{file.display}: {CHANGED}")
-                    yield from zip((record for _, record in some), facts.sample, strict=True)
+                    yield from zip((record for _, record in some), found, strict=True)
 
-    def _records(
+    def _source(self, place: int) -> tuple[DataFile, TextsOf]:
+        return self._records[place].file, self._records[place].texts
+
+    def _read(
         self, fd: int, rows: Numbers, places: Numbers, blocks: Iterable[tuple[int, int]]
     ) -> Iterator[list[tuple[int, bytes]]]:
         """Rows with their records in an open file, some megabytes together; the rows of each block are between two."""
         held, size = list[tuple[int, bytes]](), 0
         for first, last in blocks:
-            row_of_first, bounds = self._firsts[places[first]], self._bounds[places[first]]
+            row_of_first, bounds = self._firsts[places[first]], self._records[places[first]].bounds
             for row in rows[first:last].tolist():
                 start, end = bounds[row - row_of_first : row - row_of_first + 2].tolist()
                 held.append((row, os.pread(fd, end - start, start).rstrip(b" \t\r\n,")))

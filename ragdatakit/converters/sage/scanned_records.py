@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
+from json import JSONDecoder
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from ragdatakit.converters.sage.documents import KEPT_METADATA
 from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
 from ragdatakit.database.columns import (
     Kind,
-    KnownTexts,
     PackedColumn,
     packed,
     packed_numbers,
@@ -30,7 +30,9 @@ from ragdatakit.database.columns import (
     texts_of,
 )
 from ragdatakit.database.dataset_database import Unproved
-from ragdatakit.database.row_batches import row_batches
+from ragdatakit.database.row_batches import row_batches, schema_of
+from ragdatakit.database.text_facts import COLUMN, is_plain, known_of
+from ragdatakit.database.text_places import KnownTexts, RecordPlaces
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
@@ -100,6 +102,9 @@ _KEPT = ["query", "references", *_TIMES, *_ANSWER[:2], "question/id", "question/
 _MOST_EXACT = 1 << 53
 _LEAST_RUN = 5
 """Plain records side by side, below which it takes longer to cut columns than to read them."""
+_WITH_FACTS = ("questions", "runs")
+"""Tables of whose texts there are facts."""
+_DECODER = JSONDecoder(parse_int=len, parse_float=len)  # numbers of any length
 _REFERENCES = msgspec.json.Decoder(list[list[str]])
 _STAND_IN = "{}"
 """What is said of a record in the table of all: no report asks what it says."""
@@ -109,7 +114,8 @@ _STAND_IN = "{}"
 class _Block:
     """A block of records: which of them (``plain``) give rows as they are, the numbers of their questions, and the
     scores of the results of all their stages, one after the other. Before the records of ``blank`` there is a blank
-    line. ``share`` is that of all files that was read up to it, where it is known."""
+    line. ``share`` is that of all files that was read up to it, and ``place`` where the block is, where they are
+    known."""
 
     rows: int
     lines: int
@@ -121,6 +127,7 @@ class _Block:
     times: dict[str, tuple[npt.NDArray[np.float64], Marks]]
     scores: tuple[npt.NDArray[np.float64], Marks]
     share: float = 0
+    place: tuple[DataFile, int] | None = None
 
     def others(self) -> list[int]:
         """The records that are not plain; all of them where few plain ones are side by side."""
@@ -128,7 +135,7 @@ class _Block:
         is_worth = np.count_nonzero(self.plain) >= _LEAST_RUN * runs
         return np.flatnonzero(~self.plain).tolist() if is_worth else [*range(self.rows)]
 
-    def place(self, data: bytes, row: int) -> tuple[int, int, int]:
+    def line_of(self, data: bytes, row: int) -> tuple[int, int, int]:
         """The line of a record in the block, and between which places it is."""
         if (noted := self.noted.get(row)) is not None:
             return noted
@@ -153,21 +160,23 @@ class RecordColumns:
     ) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
         """Those of each block of the files."""
         naming, read = Naming(self._samples.tell), 0
-        size = 0 if any(file.path.suffix == ".gz" for file in files) else sum(size_of(file.path) for file in files)
+        are_plain = all(map(is_plain, files))
+        size = sum(size_of(file.path) for file in files) if are_plain else 0
         for file in files:
             count = 0
             for taken in records.taken(file, self._scan, 0, TEXT_BLOCK_BYTES):
                 if isinstance(taken, list):
                     raise Unproved
-                first, _, data, block, _ = taken
+                first, _, data, block, offset = taken
                 read += len(data)
                 block.share = min(read / size, 1) if size else 0
+                block.place = (file, offset) if are_plain else None
                 parts: dict[str, list[Columns]] = {table: [] for table in self._tables}
                 others: list[Sample] = []
                 done, row_ids = 0, values_of(block.scanned.kept["question/id"], 0, block.rows)
                 for row in [*block.others(), block.rows]:
                     if row > done:
-                        self._add_rows(parts, others)
+                        self._add_rows(parts, others, block.share)
                         others = []
                         ids = naming.each_unique([raw.decode() for raw in row_ids[done:row] if raw is not None])
                         count += row - done
@@ -175,7 +184,7 @@ class RecordColumns:
                     done = row + 1
                     if row == block.rows:
                         break
-                    line, start, end = block.place(data, row)
+                    line, start, end = block.line_of(data, row)
                     value = records.object_or_array_at(file, first + line, data[start:end])
                     if value is None:
                         continue
@@ -183,7 +192,7 @@ class RecordColumns:
                     sample = self._samples.sample_of(file, count, value, naming)
                     if sample is not None:
                         others.append(sample)
-                self._add_rows(parts, others)
+                self._add_rows(parts, others, block.share)
                 yield {table: put_together(some) for table, some in parts.items()}
         for loss in self._later:
             self._samples.tell(*loss)
@@ -276,24 +285,33 @@ class RecordColumns:
         seconds = np.stack([block.times[f"{stage}_time"][0][first:last] for stage in STAGES], axis=1).ravel()
         has_seconds = np.stack([block.times[f"{stage}_time"][1][first:last] for stage in STAGES], axis=1).ravel()
         scores, has_score = block.scores[0][start:end], block.scores[1][start:end]
+        places = []
+        if block.place is not None and items.facts is not None:
+            file, offset = block.place
+            places.append((0, RecordPlaces(items.facts.starts[start : end + 1] + offset, file, _texts_of_results)))
         parts.append(
             [
                 _repeated(ids, counts.reshape(-1, stages).sum(axis=1)),
                 _repeated(self._stages, counts),
                 packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
                 texts_between(kept["metadata/id"], start, end),
-                known_texts_between(kept["text"], items.facts, start, end, block.share),
+                known_texts_between(kept["text"], items.facts, start, end, block.share, places),
                 packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
                 packed_numbers(Kind.NUMBER, seconds[lists], np.flatnonzero(~has_seconds[lists])),
                 objects_between(kept[REST], start, end),
             ]
         )
 
-    def _add_rows(self, parts: dict[str, list[Columns]], samples: Sequence[Sample]) -> None:
+    def _add_rows(self, parts: dict[str, list[Columns]], samples: Sequence[Sample], share: float) -> None:
         """The rows of records that are otherwise."""
         for table, some in parts.items():
             rows = chain.from_iterable(self._rows_of(sample, table) for sample in samples)
-            some.extend(row_batches(table, rows, self._losses[table]))
+            place = [*schema_of(table)].index(COLUMN) if table in _WITH_FACTS else -1
+            for columns in row_batches(table, rows, self._losses[table]):
+                some.append([*columns])
+                if place >= 0:
+                    known = replace(known_of(columns[place]), share=share)
+                    some[-1][place] = replace(columns[place], known=known)
 
     def _rows_of(self, sample: Sample, table: str) -> Iterable[Any]:
         if table == "traces":
@@ -327,6 +345,14 @@ def _references(given: list[bytes | None], plain: Marks) -> list[list[str]]:
             plain[row] = False
             found.append([])
     return found
+
+
+def _texts_of_results(given: list[bytes]) -> list[bytes]:
+    """The texts of results, each with what is behind it; nothing where they are no results."""
+    try:
+        return [_DECODER.raw_decode(result.decode())[0]["text"].encode() for result in given]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return []
 
 
 def _names(values: Sequence[str]) -> PackedColumn:

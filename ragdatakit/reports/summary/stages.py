@@ -138,15 +138,20 @@ class _Held:
 
 def _compression(database: DatasetDatabase) -> Distribution | None:
     """Characters of a question's refined texts in relation to those of the stage before that gave it texts."""
+    connection, facts = database.load("runs"), database.text_facts("runs", "text")
+    given, characters = "main.runs", "length(text)"
+    if facts is not None:  # some texts may be in their files only
+        connection.register("characters_of_runs", {"characters": facts.characters})
+        given, characters = "main.runs positional join characters_of_runs", "nullif(characters, -1)"
     query = f"""
         with stages as (select stage, min(rowid) as place from main.runs group by stage),
         sizes as (
-            select r.question_id, r.stage, s.place, sum(length(r.text)) as size from main.runs r
-            join stages s using (stage) where r.text is not null group by 1, 2, 3
+            select question_id, stage, s.place, sum({characters}) as size from {given}
+            join stages s using (stage) where {characters} is not null group by 1, 2, 3
         )
         select refined.size / arg_max(given.size, given.place) from sizes refined join sizes given
         on given.question_id = refined.question_id and given.place < refined.place
         where refined.stage = '{_REFINED}' group by refined.question_id, refined.size
         having arg_max(given.size, given.place) > 0
     """
-    return of_query(database.load("runs"), query, *_COMPRESSION)
+    return of_query(connection, query, *_COMPRESSION)
