@@ -203,6 +203,21 @@ def test_a_lost_file_is_an_error_where_another_needs_it(
     assert finding.fault.startswith(f"the dataset has no {lost.split(maxsplit=1)[0]}") and finding.fault.endswith(rest)
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("qrels/test.tsv", "qrels.tsv"), ("qrels/test.tsv", "qrels/test.csv"), ("qrels/test.tsv", "qrel/test.tsv")],
+)
+def test_judgements_under_another_name_are_as_good_as_missing(name: str, other: str, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "data"))
+    (data / other).parent.mkdir(exist_ok=True)
+    (data / name).rename(data / other)
+
+    (finding,) = validate(data).findings
+
+    assert (finding.code, finding.severity) == ("BE101", "error")
+    assert finding.fault.startswith("the dataset has no qrels/<split>.tsv (there is qrel")
+
+
 @pytest.mark.parametrize("kind", ["corpus", "queries"])
 def test_a_part_in_a_folder_of_another_name_is_not_lost(kind: str, tmp_path: Path) -> None:
     convert(

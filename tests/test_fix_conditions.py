@@ -578,14 +578,50 @@ def test_results_are_not_numbered_beside_one_that_cannot_be_read(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["titel", "Title", "headline"])
-def test_no_empty_title_is_put_beside_what_seems_to_be_the_title(tmp_path: Path, name: str) -> None:
+def test_what_seems_to_be_the_title_is_called_so_and_no_empty_one_put_beside_it(tmp_path: Path, name: str) -> None:
     root = made(tmp_path, BEIR, corpus=lines({"_id": "d1", name: "Pears", "text": "x"}, {"_id": "d2", "text": "y"}))
+    records = [{"_id": "d1", name: "Pears", "text": "x"}, {"_id": "d2", "text": "y", "title": ""}]
+
+    fix(root, select=["BE118"])
+    assert [json.loads(line) for line in read(root, "corpus").splitlines()] == records
 
     fix(root, unsafe=True, select=["BE118"])
+    records[0] = {"_id": "d1", "title": "Pears", "text": "x"}
+    assert [json.loads(line) for line in read(root, "corpus").splitlines()] == records
 
-    assert [json.loads(line) for line in read(root, "corpus").splitlines()] == [
-        {"_id": "d1", name: "Pears", "text": "x"},
-        {"_id": "d2", "text": "y", "title": ""},
+
+@pytest.mark.parametrize(
+    "others", [{"name": "a", "headline": "b"}, {"headline": ["b"]}, {"headline": "b", "title": None}]
+)
+def test_what_may_be_no_title_keeps_its_name(tmp_path: Path, others: dict[str, Any]) -> None:
+    root = made(tmp_path, BEIR, corpus=(text := lines({"_id": "d1", **others, "text": "x"})))
+    fix(root, unsafe=True, select=["BE118"])
+    assert read(root, "corpus") == text
+
+
+def test_fields_of_beir_that_are_called_otherwise_get_their_names(tmp_path: Path) -> None:
+    root = made(
+        tmp_path, BEIR, corpus=lines({"id": "d1", "title": "", "txt": "x"}, {"ID": 2, "title": "", "Text": "y"})
+    )
+    fix(root, unsafe=True, select=["BE114", "BE115", "BE116"])
+    assert read(root, "corpus") == lines(
+        {"_id": "d1", "title": "", "text": "x"}, {"_id": "2", "title": "", "text": "y"}
+    )
+
+
+def test_references_become_lists_in_both_places(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    pairs = [("Paris", "Paris"), (["Ann"], "Ann"), ("Ann", ["Anna"]), (["Ann"], "Anna")]
+    path.write_text(lines(*({"query": "q", "references": a, "question": {"references": b}} for a, b in pairs)))
+
+    fix(path, select=["SG201", "SG209"], format="sage")
+
+    records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    assert [(record["references"], record["question"]["references"]) for record in records] == [
+        (["Paris"], ["Paris"]),
+        (["Ann"], ["Ann"]),
+        (["Ann"], ["Anna"]),
+        (["Ann"], "Anna"),
     ]
 
 
@@ -598,6 +634,9 @@ def test_no_empty_title_is_put_beside_what_seems_to_be_the_title(tmp_path: Path,
         ("[1, 2]", "[1, 2]"),
         ("['a', 'b']", "['a', 'b']"),
         ("a [sic]", ["a [sic]"]),
+        ("a; b", "a; b"),
+        ("a|b", "a|b"),
+        ("a, b", ["a, b"]),
     ],
 )
 def test_a_list_that_is_written_as_text_is_not_put_into_a_list(tmp_path: Path, written: str, after: Any) -> None:

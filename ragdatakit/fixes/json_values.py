@@ -81,15 +81,20 @@ def as_id(value: Any, text: str) -> str | None:
     return as_text(value, text) if isinstance(value, int) else None
 
 
+_SEPARATORS = frozenset(";|\n")
+"""What is between the items of a list that is written as a text."""
+
+
 def as_list(kind: type | tuple[type, ...]) -> ValueText:
     """A value of this type as the one item of a list; a list of texts that is written as a text is that list, and
-    what looks like another list is nothing sure."""
+    what looks like another list is nothing sure, as ``a; b`` is."""
 
     def new_text(value: Any, text: str) -> str | None:
         if not isinstance(value, kind) or isinstance(value, bool):
             return None
         if not isinstance(value, str) or not value.lstrip().startswith("["):
-            return f"[{text}]"
+            is_open = isinstance(value, str) and not _SEPARATORS.isdisjoint(value.strip())
+            return f"[{text}]" if not is_open else None
         items = strict_json.decode(value).value
         is_texts = isinstance(items, list) and all(isinstance(item, str) for item in items)
         return json.dumps(items, ensure_ascii=False) if is_texts else None
@@ -204,6 +209,16 @@ def rename_member(new: Callable[[Fault], str | None]) -> Callable[[Fault], Fix |
         return unsafe(edit_of(fault, text, start, strict_json.end_of(text, start), json.dumps(name)))
 
     return repair
+
+
+def name_as_missing(fault: Fault, other: str = "") -> Fix | None:
+    """The member that seems to be meant for the missing one of a record, or the ``other``, gets its name."""
+    near, name = other or fault.problem.facts.get("near"), fault.problem.facts.get("field")
+    text = record_text(fault)
+    for called, start, _ in _members_of(text) if text is not None and name and not fault.problem.pointer else ():
+        if called == near:
+            return unsafe(edit_of(fault, text, start, strict_json.end_of(text, start), json.dumps(name)))
+    return None
 
 
 def _members_of(text: str) -> list[tuple[str, int, int]]:

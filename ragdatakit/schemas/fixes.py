@@ -30,6 +30,7 @@ COPY_WORDS = (
     "unsafe: remove the earlier one, as the last one is used",
 )
 """What is done about the second record of an id."""
+RENAMED_WORDS = "unsafe: rename the field that seems to be meant for it"
 COUNTED_COPY_WORDS = "unsafe: remove the copy, or the earlier one, as the last one is used"
 """The same, where a copy counts."""
 REMOVED = "ragdata-removed.ndjson"

@@ -8,20 +8,25 @@ from ragdatakit.files.texts.near_names import nearest
 from ragdatakit.fixes.edits import drop_record, edit_of, line_end, record_text, remove_record, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
-from ragdatakit.fixes.json_values import add_member, to_integer, to_text_id
+from ragdatakit.fixes.json_values import add_member, name_as_missing, to_integer, to_text_id
 from ragdatakit.fixes.records import drop_copy, is_trained_on, keep_last
 from ragdatakit.fixes.whole_bytes import without_lines_of
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
 
 
-def _empty_title(fault: Fault) -> Fix | None:
-    """An empty title, unless another field seems to hold the title."""
+def _title(fault: Fault) -> Fix | None:
+    """An empty title, or the field that seems to hold the title."""
     text = record_text(fault)
     record = fault.form.value(text) if text is not None else None
-    if not isinstance(record, dict) or nearest("title", record) or not _TITLES.isdisjoint(map(str.casefold, record)):
+    if not isinstance(record, dict):
         return None
-    return _add_empty_title(fault)
+    others = [name for name in record if name.casefold() in _TITLES]
+    near = nearest("title", record)
+    if not others and not near:
+        return _add_empty_title(fault)
+    found = near or (others[0] if len(others) == 1 else "")
+    return name_as_missing(fault, found) if "title" not in record and isinstance(record.get(found), str) else None
 
 
 _add_empty_title = add_member("title", '""')
@@ -77,7 +82,9 @@ REPAIRS: Mapping[str, Repair] = {
     "invalid-json": mend_syntax,
     "blank-line": drop_record,
     "id-not-string": to_text_id,
-    "missing-title": _empty_title,
+    "missing-id": name_as_missing,
+    "text-not-string": name_as_missing,
+    "missing-title": _title,
     "no-header": _with_header,
     "wrong-columns": _with_tabs,
     "further-columns": _with_tabs,

@@ -32,6 +32,11 @@ def _text(fault: Fault) -> str | None:
     return "text"
 
 
+def _as_references(fault: Fault) -> Fix | None:
+    """The one reference as it is in the list of the evaluators."""
+    return text_to_list(fault) if fault.problem.facts.get("other") == [fault.problem.value] else None
+
+
 def _shown(fault: Fault) -> Fix | None:
     """A guess is shown only."""
     fix = rename_member(_meant)(fault)
@@ -42,6 +47,7 @@ REPAIRS: Mapping[str, Repair] = {
     "record-not-json": mend_syntax,
     "references-not-list": text_to_list,
     "null-references": to_empty_list,
+    "differing-references": _as_references,
     "reference-not-text": to_text,
     "generated-not-text": drop_null,
     "duplicate-reference": drop_item,

@@ -6,7 +6,7 @@ Facts: package `beir` 2.2.0, `datasets/data_loader.py:GenericDataLoader`, read a
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
-from ragdatakit.schemas.fixes import COPY_WORDS, SYNTAX_WORDS
+from ragdatakit.schemas.fixes import COPY_WORDS, RENAMED_WORDS, SYNTAX_WORDS
 
 _CORPUS = "GenericDataLoader._load_corpus"
 _QRELS = "GenericDataLoader._load_qrels"
@@ -14,7 +14,8 @@ _QRELS = "GenericDataLoader._load_qrels"
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE101 missing-file error",
-        summary="Judgements without the queries or the corpus that they are of, or queries without a corpus.",
+        summary="Judgements without the queries or the corpus that they are of, queries without a corpus, or a file or "
+        "folder that seems to be meant for the judgements and has another name.",
         message="the dataset has no {file}{beside}{counted}",
         upstream="the loader stops with ValueError: file not present",
         hint="put the file next to the others; to check a part alone, name its files, or ignore BE101 in a [[dataset]]",
@@ -25,8 +26,8 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE102 compressed-file warning",
         summary="A file of the dataset that is compressed. To the loader it is not there, like a file that is missing.",
-        message="the name ends in .gz",
-        upstream="GenericDataLoader looks for other names and stops with ValueError; HFDataLoader takes it",
+        message="it is packed, and GenericDataLoader looks for {file}",
+        upstream="GenericDataLoader stops with ValueError, as if the file were missing; HFDataLoader takes it",
         hint="unpack it with gunzip; `ragdata convert` reads it as it is",
         bad="corpus.jsonl.gz",
         good="corpus.jsonl",
@@ -92,6 +93,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the _id is {fault}",
         upstream="all such records are kept under the key None, so that all but the last one are lost",
         hint="give the record an _id; it is called _id, not id",
+        fix=RENAMED_WORDS,
+        reveals=("BE115", "BE2"),
         bad='{"id": "d1", "text": "A pear tree."}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         source=_CORPUS,
@@ -113,6 +116,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the text is {fault}",
         upstream="the loader stores it as it is (null where it is missing), and the encoders fail later",
         hint="write the text as a JSON string",
+        fix=RENAMED_WORDS,
         bad='{"_id": "d1", "contents": "A pear tree."}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         source=_CORPUS,
@@ -133,7 +137,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="there is no title that is a string",
         upstream="the loader stores null, and encoders that put title and text together stop with TypeError",
         hint='write "title": "" where a document has none',
-        fix="safe: add an empty title",
+        fix=("safe: add an empty title", RENAMED_WORDS),
         bad='{"_id": "d1", "text": "A pear tree."}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         per_file=True,

@@ -85,7 +85,7 @@ class BeirChecks(FormatChecks):
     def start(self) -> Iterator[Placed]:
         for file in self.dataset.files:
             if file.path.name.endswith(".gz"):
-                yield file, Problem("compressed-file")
+                yield file, Problem("compressed-file", facts={"file": file.name.removesuffix(".gz")})
             if file.kind == "qrels" or not is_parquet(file.path):
                 continue
             head = parquet_head(file.path, file.boundary)
@@ -124,22 +124,27 @@ class BeirChecks(FormatChecks):
         if len(sets) == len(files) and not self._may_be_beside("corpus"):
             yield self._missing(sets, names["corpus"], self._judgements.total())
         if not sets:
-            problem = Problem("no-judgements", facts={"file": f"{names['queries']} and no {names['qrels']}"})
-            yield files[0], self._beside(problem, names["queries"])
+            yield files[0], self._without_judgements(f"{names['queries']} and no {names['qrels']}", names["queries"])
         for prefix in dict.fromkeys(f.split for f in sets):
             there = [f for f in sets if f.split == prefix]
             kinds, before = {f.kind for f in there}, f"{prefix}-" if prefix else ""
             if "queries" not in kinds and not self._may_be_beside("queries"):
                 yield self._missing(there, before + names["queries"], self._judgements[prefix])
             if "qrels" not in kinds:
-                problem = Problem("no-judgements", facts={"file": before + names["qrels"]})
-                yield there[0], self._beside(problem, before + names["qrels"])
+                yield there[0], self._without_judgements(before + names["qrels"], before + names["qrels"])
 
     def _missing(self, needing: list[DataFile], name: str, judgements: int) -> Placed:
         """Reported at the judgements that need it, where there are any."""
         place = next((f for f in needing if f.kind == "qrels"), needing[0])
         counted = f", and {judgements:,} judgement{'s need' if judgements > 1 else ' needs'} it" if judgements else ""
         return place, self._beside(Problem("missing-file", facts={"file": name, "counted": counted}), name)
+
+    def _without_judgements(self, missing: str, name: str) -> Problem:
+        """A part of a dataset, or a whole one of which a file has another name than the loader's."""
+        problem = self._beside(Problem("no-judgements", facts={"file": missing}), name)
+        if "beside" in problem.facts:
+            problem.rule, problem.facts["counted"] = "missing-file", ""
+        return problem
 
     def _beside(self, problem: Problem, expected: str) -> Problem:
         return missing_file(problem, self.dataset.root, expected, (f.path for f in self.dataset.files))
