@@ -684,3 +684,11 @@ def test_scores_of_older_results_stay_where_nothing_else_has_them(tmp_path: Path
 
     assert path.read_text(encoding="utf-8") == text
     assert "SG601" in {finding.code for finding in result.report.findings}
+
+
+def test_chunks_that_are_lines_of_texts_become_an_array(tmp_path: Path) -> None:
+    path = tmp_path / "chunks.json"
+    for text, after in (('"0:a"\n"1:b"\n', '[\n"0:a",\n"1:b"\n]\n'), ("0:a\n1:b\n", "0:a\n1:b\n")):
+        path.write_text(text, encoding="utf-8")
+        fix(path, format="arag")
+        assert path.read_text(encoding="utf-8") == after

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from ragdatakit import validate
 from ragdatakit.reports.summaries import loss_words
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.conversions import Losses
-from tests.command_line import run
+from tests.command_line import GOOD, run
 
 QUERIES = '{"_id": "q1", "text": "Which?"}\n{"_id": "q2", "text": "Who?"}\n'
 QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n"
@@ -36,6 +37,18 @@ def test_bytes_that_are_not_utf8_are_reported_once_a_file(tmp_path: Path) -> Non
     assert finding.fault == "byte 0xe9 is not UTF-8 (in 2 records of this file)"
     assert "(--each-record lists them)" in run("validate", str(folder)).out
     assert len(validate(folder, each_record=True).findings) == 2
+
+
+def test_texts_that_are_not_utf8_are_not_said_to_differ(tmp_path: Path) -> None:
+    folder = shutil.copytree(GOOD, tmp_path / "data")
+    masters = [folder / split / "doc_master.ndjson" for split in ("train", "validation")]
+    for master in masters:
+        master.write_text(master.read_text("utf-8").replace("opens at nine", "café"), "utf-8")
+    masters[0].write_bytes(masters[0].read_bytes().replace("é".encode(), b"\xe9"))
+
+    assert [finding.code for finding in validate(folder).findings] == ["RD107"]
+    masters[0].write_bytes(masters[0].read_bytes().replace(b"\xe9", b"e"))
+    assert [finding.code for finding in validate(folder).findings] == ["SP312"]
 
 
 def test_what_follows_from_a_record_that_cannot_be_read_comes_behind_it(tmp_path: Path) -> None:

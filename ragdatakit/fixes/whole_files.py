@@ -21,15 +21,16 @@ def without_mark(fault: Fault) -> Fix | None:
     return safe(Edit(0, len(BOM))) if _beginning(fault, len(BOM)) == BOM else None
 
 
-def as_array(fault: Fault) -> Fix | None:
-    """Lines, each of which is a JSON object, as one array; one that is empty is nothing, as some loaders read it."""
+def as_array(fault: Fault, kind: type = dict) -> Fix | None:
+    """Lines, each of which is a JSON value of this type, as one array; an empty value is nothing, as some loaders read
+    it."""
     number = 0
     for line in _lines(fault):
         if not line.strip():
             continue
         try:
             record = orjson.loads(line)
-            if not isinstance(record, dict) or not record:
+            if not isinstance(record, kind) or not record:
                 return None
         except ValueError:
             return None

@@ -21,7 +21,7 @@ SYNTAX_WORDS = (
 )
 """What is done about a record that is not JSON."""
 ARRAY_WORDS = (
-    "safe: put the lines into one array, or remove the comma that nothing follows",
+    "safe: put lines of JSON into one array, or remove the comma that nothing follows",
     "unsafe: write what is in Python's notation as JSON",
 )
 """What is done about a file that is not one JSON array."""

@@ -419,10 +419,13 @@ class DatasetRun:
         self.collector.add(file, problem, Place.of(problem))
 
     def report(self, found: Iterable[Placed | RowProblems]) -> None:
-        """All that a check found: problems with their file, or at rows."""
+        """All that a check found: problems with their file, or at rows. Texts of which some are not UTF-8 are not said
+        to differ."""
+        agreements = {same.rule for same in self.dataset.format.agreements}
         for one in in_row_order(found, self.collector.selection.max_per_rule):
             if isinstance(one, RowProblems):
-                self.pending.take(one)
+                if one.rule not in agreements or not self.collector.faults["invalid-utf8", one.kind]:
+                    self.pending.take(one)
             else:
                 self.emit(*one)
 

@@ -15,11 +15,16 @@ from ragdatakit.fixes.edits import edit_of, record_text, unsafe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_values import drop_null, only_item, replaced, to_text, to_text_id
 from ragdatakit.fixes.whole_bytes import whole_bytes
-from ragdatakit.fixes.whole_files import array_or_syntax, in_a_list, unwrapped
+from ragdatakit.fixes.whole_files import array_or_syntax, as_array, in_a_list, unwrapped
 from ragdatakit.outputs.file_states import PresentState, present_state
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.arag.chunks import expected_id, id_and_text
 from ragdatakit.validators.faults import Fault
+
+
+def _array_of_chunks(fault: Fault) -> Fix | None:
+    """Lines of objects, or of texts, as one array."""
+    return as_array(fault, str) or array_or_syntax(fault)
 
 
 def _drop_answer(fault: Fault) -> Fix | None:
@@ -55,7 +60,7 @@ def _ids_of(path: Path, state: PresentState | None, boundary: Boundary) -> Count
 
 
 REPAIRS: Mapping[str, Repair] = {
-    "chunks-not-json": array_or_syntax,
+    "chunks-not-json": _array_of_chunks,
     "chunks-one-string": in_a_list,
     "chunk-id-not-string": to_text_id,
     "padded-chunk-id": _plain_id,

@@ -182,7 +182,8 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
 
 
 def question_note(asked: int, covered: int, lost: int, has_passages: bool) -> Note:
-    """How many of the questions have a positive; ``lost``: only positives that are not there."""
+    """How many of the questions have a positive; ``lost``: only positives that are not there, as those of all where
+    there are no passages."""
     words = "every question has a positive" if covered else "no question has a positive"
     if 0 < covered < asked:
         has = "has" if asked - covered == 1 else "have"
@@ -193,6 +194,7 @@ def question_note(asked: int, covered: int, lost: int, has_passages: bool) -> No
         covered -= lost
     if not has_passages:
         words += "; there is no document at all"
+        covered = 0
     is_sound = covered == asked and has_passages
     return Note("coverage.questions", words, covered / asked, "info" if is_sound else "warning")
 
