@@ -215,7 +215,9 @@ def name_as_missing(fault: Fault, other: str = "") -> Fix | None:
     """The member that seems to be meant for the missing one of a record, or the ``other``, gets its name."""
     near, name = other or fault.problem.facts.get("near"), fault.problem.facts.get("field")
     text = record_text(fault)
-    for called, start, _ in _members_of(text) if text is not None and name and not fault.problem.pointer else ():
+    if text is None or not isinstance(name, str) or fault.problem.pointer:
+        return None
+    for called, start, _ in _members_of(text):
         if called == near:
             return unsafe(edit_of(fault, text, start, strict_json.end_of(text, start), json.dumps(name)))
     return None

@@ -468,7 +468,7 @@ class Collector:
             place.record,
             problem.pointer,
             value,
-            problem.hint or rule.hint,
+            problem.hint or (f"write {show(problem.nearly)}, or {rule.hint}" if meant else rule.hint),
             problem.fix is not None and problem.fix.applicability != "display",
             problem.fix,
             problem.related,
