@@ -389,6 +389,6 @@ def test_questions_that_raw_does_not_have_are_reported(tmp_path: Path) -> None:
 
     out = run(*RAW, str(source), str(tmp_path / "out"), "--extract", "least=1").out
 
-    assert "questions  1 record: a whole file that is not read, and raw/ has none of its name" in out
+    assert "questions  1 file: a whole file that is not read, and raw/ has none of its name" in out
     assert "for example processed/stage1/train.json" in out
     assert run(*RAW, str(source), str(tmp_path / "strict"), "--extract", "least=1", "--strict").code == 1

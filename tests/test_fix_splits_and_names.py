@@ -266,6 +266,8 @@ def test_all_results_of_an_unknown_query_go(tmp_path: Path) -> None:
         (HEADER + b"q1;d1;1\nq2 ; 0 ; d3 ; 2\n", HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
         (HEADER + b"q,1 d,1 1\n", HEADER + b"q,1\td,1\t1\n"),
         (HEADER + b"q2,d3,2,5\n", HEADER + b"q2,d3,2,5\n"),
+        (HEADER + b'"q1\td1\t1"\n"q2\td3\t2"\n', HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
+        (HEADER + b'"q1\td1"\n"q1\td1\tx"\n', HEADER + b'"q1\td1"\n"q1\td1\tx"\n'),
         (HEADER + b"q1 d1\t1\nq2\td3\n", HEADER + b"q1 d1\t1\nq2\td3\n"),
         (HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n", HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n"),
     ],

@@ -68,6 +68,22 @@ def test_other_separators_of_judgements_are_named(sign: str, called: str, tmp_pa
     assert messages == {f"1 tab-separated column instead of 3 (there are {called} where tabs should be)"}
 
 
+def test_judgements_between_one_pair_of_quote_marks_are_named(tmp_path: Path) -> None:
+    folder = beir(tmp_path, CORPUS, QRELS.replace("q1\td1\t1", '"q1\td1\t1"'))
+
+    messages = [finding.fault for finding in validate(folder).findings if finding.code == "BE122"]
+
+    assert messages == ["1 tab-separated column instead of 3 (all are between one pair of quote marks)"]
+
+
+def test_the_hint_names_the_id_that_is_meant(tmp_path: Path) -> None:
+    folder = beir(tmp_path, CORPUS, QRELS.replace("d1", "D1 "))
+
+    (finding,) = (finding for finding in validate(folder).findings if finding.code == "BE203")
+
+    assert finding.hint == 'write "d1", or add the document, or remove the judgement'
+
+
 def test_commas_in_judgements_of_trec_are_named(tmp_path: Path) -> None:
     assert run("init", "trec", str(tmp_path / "set")).code == 0
     qrels = next((tmp_path / "set").rglob("qrels*"))

@@ -76,7 +76,8 @@ def _loss_lines(losses: Iterable[Loss], paint: Painter) -> Iterator[str]:
         what = loss.table if loss.column is None else f"{loss.table}.{loss.column}"
         what = what if loss.table in TABLES else f"source: {what}"
         unit = "records" if loss.column is None and loss.kind == "dropped" else "values"
-        yield f"    {what}  {_counted(loss.count, unit)}: {visible_text(loss.reason)}"
+        counted = "" if loss.unread else f"{_counted(loss.count, 'files' if loss.is_of_files else unit)}: "
+        yield f"    {what}  {counted}{visible_text(loss.reason)}"
         placed = zip_longest(loss.places, loss.examples, fillvalue="")
         if examples := _examples([f"{place} {example}".strip() for place, example in placed]):
             yield paint("dim", f"        for example {examples}")

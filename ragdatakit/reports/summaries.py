@@ -101,8 +101,6 @@ _LOSS_WORDS = {"dropped": "left out", "lost": "not kept", "coerced": "taken in a
 _READING_WORDS = {"renumbered": "renamed on reading", "derived": "added on reading"}
 """What reading adds to the data and takes nothing from it: a note, no loss."""
 _BYTE = late_pattern(r"byte 0x[0-9a-f]{2} is not UTF-8")
-_OF_FILES = ("a file ", "a side file ", "a whole file ")
-"""Reasons for which a file is left out, not a record."""
 
 
 def summarize(
@@ -364,9 +362,8 @@ def loss_text(loss: Loss) -> str:
     if loss.unread:
         return f"{_place(loss)}: {loss.reason}"
     became = (_LOSS_WORDS | _READING_WORDS)[loss.kind]
-    of_files = not loss.column and loss.reason.startswith(_OF_FILES)
-    values = "value" if loss.column else "file" if of_files else "record"
+    values = "value" if loss.column else "file" if loss.is_of_files else "record"
     many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"
     more = f" and {loss.count - len(loss.examples):,} more" if loss.count > len(loss.examples) else ""
-    which = f" ({', '.join(loss.examples)}{more})" if of_files and loss.examples else ""
+    which = f" ({', '.join(loss.examples)}{more})" if loss.is_of_files and loss.examples else ""
     return f"{_place(loss)}: {many} {became}: {loss.reason}{which or loss.words_of_places()}"

@@ -21,6 +21,8 @@ were made, not given. Only the first three are losses."""
 
 MOST_EXAMPLES = 3
 _EXAMPLE_CHARACTERS = 120
+_OF_FILES = ("a file ", "a side file ", "a whole file ", "the file ", "the whole file ")
+"""Reasons that are those of a file, not of a record."""
 
 
 @dataclass(slots=True)
@@ -42,6 +44,11 @@ class Loss:
     unread: bool = False
     places: list[str] = field(default_factory=list)
     by_option: bool = False
+
+    @property
+    def is_of_files(self) -> bool:
+        """Whether files are counted, not records or values."""
+        return self.column is None and self.reason.startswith(_OF_FILES)
 
     def words_of_places(self) -> str:
         """The places in brackets, behind a blank; empty where none is known."""

@@ -222,6 +222,8 @@ class LineReader:
         for cell in cut(line, self.columns) if self.columns.quoted else ():
             if "\n" in cell.text and self.columns.separator in cell.text:
                 return LineError(f"{closed_below(cell.text)}, which leaves {words}", "columns", cell.start)
+            if len(cell.text) == len(line) - 2 and len(cell.text.split(self.columns.separator)) == self._count:
+                return LineError(f"{words} (all are between one pair of quote marks)", "columns", cell.start)
         plain = _QUOTED.sub("-", line) if self.columns.quoted else line
         others = _SEPARATORS.items() if found < self._count else ()
         for called, sign in others:

@@ -41,17 +41,24 @@ def _with_header(fault: Fault) -> Fix | None:
 
 
 def _with_tabs(fault: Fault) -> Fix | None:
-    """A judgement with blanks or other signs between its columns, or one of TREC, whose second column is not used."""
+    """A judgement with blanks or other signs between its columns, one between quote marks, or one of TREC, whose second
+    column is not used."""
     text = record_text(fault)
-    words = _columns(text) if text is not None and '"' not in text else []
+    if text is None:
+        return None
+    line = text.rstrip("\r\n")
+    is_quoted = len(line) > 1 and line[0] == line[-1] == '"' and "\t" in line
+    words = line[1:-1].split("\t") if is_quoted else _columns(line)
+    if '"' in "".join(words) or ("\t" in line and not is_quoted and len(words) != 4):
+        return None
     if len(words) == 4 and words[1].lower() in _UNUSED:
         del words[1]
-    elif text is None or len(words) != 3 or "\t" in text:
+    if len(words) != 3:
         return None
     score = words[2].removeprefix("-")
-    if text is None or not (score.isascii() and score.isdigit()):
+    if not (score.isascii() and score.isdigit()):
         return None
-    return safe(edit_of(fault, text, 0, len(text.rstrip("\r\n")), "\t".join(words)))
+    return safe(edit_of(fault, text, 0, len(line), "\t".join(words)))
 
 
 def _columns(text: str) -> list[str]:
