@@ -50,6 +50,19 @@ def test_other_faults(end: str, tmp_path: Path) -> None:
     assert CUT not in str(said(ndjson(end, tmp_path)))
 
 
+@pytest.mark.parametrize(
+    ("behind", "message"),
+    [
+        (",", "not JSON: there is a comma behind the record"),
+        ('{"_id": "d9"}', "not JSON: there is another record behind it on the line"),
+        ("]", "not JSON: extra data"),
+    ],
+)
+def test_what_is_behind_a_record(behind: str, message: str, tmp_path: Path) -> None:
+    record = '{"_id": "d8", "title": "", "text": "x"}'
+    assert [found for found, _ in said(ndjson(f"{record}{behind}\n", tmp_path))] == [message]
+
+
 @pytest.mark.parametrize("words", [("--jobs", "2"), ("--engine", "local", "--jobs", "2")])
 @pytest.mark.parametrize("scanner", ["", "off"])
 def test_every_way_of_reading(

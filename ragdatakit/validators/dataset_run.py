@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.engines import Engine
 from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet, row_form
-from ragdatakit.files.containers.positions import Located, byte_positions
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.files.containers.strict_json import MOST_LOCATED, NOTHING
@@ -449,7 +449,9 @@ class DatasetRun:
         sought = problem.facts.get("near", problem.value)
         place = Place.within(begun, text, start, length, self._key(file, located, record), sought)
         if problem.facts.get("reason", NOTHING) != NOTHING or problem.value == "":
-            self._word_as_cut(file, problem, located)
+            from ragdatakit.validators.reading.endings import word_end  # which few datasets need
+
+            word_end(file, self.kind(file), problem, located, problem.rule in self._syntax_rules)
         self.collector.keep(file, problem, place)
 
     @cached_property
@@ -457,25 +459,6 @@ class DatasetRun:
         """What records are found against that are not JSON."""
         kinds = (kind for kind in self.dataset.format.files if "json" in kind.container)
         return {record.rules["syntax"] for kind in kinds for record in kind.records if "syntax" in record.rules}
-
-    def _word_as_cut(self, file: DataFile, problem: Problem, located: Located) -> None:
-        """Say of what is not JSON, of a line without all its cells, and of an open element, that the file ends in it,
-        where that is so."""
-        from ragdatakit.files.reading.cut_files import ends_file, is_cut, is_cut_line  # which few datasets need
-
-        kind, reason = self.kind(file), problem.facts.get("reason", "")
-        if problem.rule in self._syntax_rules:
-            (byte,) = byte_positions(located.raw, located.raw.decode("utf-8", "replace"), (problem.position or 0,))
-            found, before = is_cut(file, located.byte_offset + byte), ""
-        elif kind.container == "columns":
-            found, before = is_cut_line(file, located, kind), f"{reason}: "
-        else:
-            found, before = kind.container == "tagged" and bool(reason) and ends_file(file, located), f"{reason}: "
-        if found:
-            problem.facts = {**problem.facts, "reason": f"{before}the file ends within a record and seems to be cut"}
-            problem.hint = "copy the file again, or write it again"
-            if not reason:
-                problem.hint = f"the file seems to be cut here: {problem.hint}"
 
     def _key(self, file: DataFile, located: Located, record: Any = None) -> str | None:
         """What identifies a record; None of what is no record."""
