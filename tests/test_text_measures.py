@@ -21,7 +21,7 @@ from ftfy.badness import BADNESS_RE
 
 from ragdatakit import validate
 from ragdatakit.converters.beir.sql_tables import beir_passages
-from ragdatakit.converters.kept_texts import TextBlock
+from ragdatakit.converters.kept_texts import TextBlock, _with_others
 from ragdatakit.converters.sql_tables import blocks_of
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -32,6 +32,7 @@ from ragdatakit.quality.garbled import _IN_A_ROW, garbled
 from ragdatakit.quality.measures import Measured, Measuring, in_batches
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
 from ragdatakit.quality.texts import _CONTROL
+from ragdatakit.scanner.blocks import KeptValues
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.measures import USES, text_measures
 from ragdatakit.scanner.texts import Joined
@@ -296,3 +297,14 @@ def test_long_texts_wait_for_those_before_them(most: int, ahead: int, monkeypatc
 
     assert max(before[2:]) <= ahead
     assert before[0] == max(ahead, 1)  # two are read to know whether there are many
+
+
+def test_texts_of_more_than_two_gigabytes_stay_at_their_places() -> None:
+    class Large(bytes):
+        def __len__(self) -> int:
+            return 3 << 30
+
+    places = np.array([0, 5, 1 << 31, 3 << 30])
+
+    assert _with_others(KeptValues(Large(), places, places[:0]), "text", {}).offsets.tolist() == places.tolist()
+    assert _with_others(KeptValues(b"a" * 9, np.array([0, 9]), places[:0]), "text", {}).offsets.dtype == np.int32

@@ -232,7 +232,7 @@ def _rows_of(row_of: Callable[[int, T], Row | None], numbered: Iterable[tuple[in
 def _with_others(kept: KeptValues, name: str, others: Mapping[int, Row | None]) -> Joined:
     """The values of a field, those of other rows among them; without those of which there is no row."""
     if not others:
-        return Joined(kept.data, kept.offsets.astype(np.int32))
+        return _joined(kept.data, kept.offsets)
     lengths, there = np.diff(kept.offsets), np.ones(len(kept.offsets) - 1, np.bool_)
     pieces, behind = [], 0
     for row, found in others.items():
@@ -241,4 +241,9 @@ def _with_others(kept: KeptValues, name: str, others: Mapping[int, Row | None]) 
         pieces += [kept.data[behind:start], text]
         behind, lengths[row], there[row] = end, len(text), found is not None
     pieces.append(kept.data[behind:])
-    return Joined(b"".join(pieces), np.cumsum([0, *lengths[there].tolist()]).astype(np.int32))
+    return _joined(b"".join(pieces), np.cumsum([0, *lengths[there].tolist()]))
+
+
+def _joined(data: bytes, offsets: Any) -> Joined:
+    """Texts, whose places are wide only where rows are made of them."""
+    return Joined(data, offsets.astype(np.int32) if len(data) < _MOST_BYTES else offsets)
