@@ -15,6 +15,8 @@ from ragdatakit.schemas.conversions import Losses
 if TYPE_CHECKING:
     import duckdb
 
+    from ragdatakit.database.columns import PackedColumn
+
 
 class RereadRows(HeldRows):
     """Rows whose texts are apart: what the ``reread`` columns hold in the rows whose texts are is not their values, but
@@ -33,6 +35,10 @@ class RereadRows(HeldRows):
         self.watched = WatchedFiles(())
         self._reread, self._text_facts = frozenset(reread), facts
         self._row_of, self._rows_of = row_of, rows_of
+
+    def texts(self, name: str) -> list[PackedColumn] | None:
+        """The texts in a column, some rows after the others; None where they, or some of them, are not held."""
+        return None if name in self._reread else super().texts(name)
 
     def rows_at(self, places: Sequence[int], names: Iterable[str] = ()) -> dict[int, dict[str, Any]]:
         """Rows by their places, with these columns (none: all). Raises `RagdataError` where a file was changed."""
