@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,13 @@ def test_the_database_is_given_the_edges() -> None:
     assert {name: facts.distinct for name, facts in table.columns.items()} == distinct
     table.begin(known=True)
     assert [facts.distinct or 0 for facts in table.columns.values()] == [0] * 6
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [0.25, 1, 0.25, 0], [0.1234, 0.7, 0.1234, 0.3], [0.12345, 1, 0], [-0.5, 0.5], [2, 1e300, np.inf, 2]]
+)
+def test_confidences_are_counted_alike(numbers: list[float]) -> None:
+    values, counts = edge_tables._counted(np.array(numbers, np.float64))
+
+    assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == Counter(numbers)
+    assert values.tolist() == sorted({*numbers})

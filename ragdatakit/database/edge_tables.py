@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int32]
 
-_AT_ONCE = 1 << 16
+_AT_ONCE, _DECIMALS = 1 << 16, 10_000
 _MOST_TEXTS, _MOST_CHARACTERS = 1 << 16, 1 << 24
 """Attributes and provenances, and their characters, that are held."""
 
@@ -81,6 +81,26 @@ def gathered(
     return data[places].tobytes(), offsets
 
 
+def _counted(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The different numbers in ascending order, and how many there are of each; quick of such as confidences mostly
+    are, from 0 to 1 and of few decimals."""
+    import numpy as np
+
+    from ragdatakit.arrays.code_tables import HashTable
+    from ragdatakit.arrays.codes import counted
+
+    if len(numbers) and numbers.min() >= 0 and numbers.max() <= 1:
+        places = np.rint(numbers * _DECIMALS)
+        if np.array_equal(places / _DECIMALS, numbers):
+            different, counts = counted(places.astype(np.int64))
+            return different / _DECIMALS, counts
+    codes = numbers.view(np.uint64)
+    found = np.bincount(HashTable(codes).positions(codes))
+    firsts = np.flatnonzero(found)
+    order = np.argsort(numbers[firsts])
+    return numbers[firsts][order], found[firsts][order]
+
+
 class EdgeTable:
     """The table of edges, where it is ``known``: ``numbers`` are those of ends and relations, ``nodes`` and
     ``relations`` what these are called. Attributes and provenances are held of few edges only."""
@@ -124,15 +144,10 @@ class EdgeTable:
         """What is known of the columns; names are always there."""
         import numpy as np
 
-        from ragdatakit.arrays.code_tables import HashTable
-
         given = self._all_confidences
         is_number = ~np.isnan(given)
         there = (given if is_number.all() else given[is_number]) + 0.0  # so that a zero has no sign
-        found = np.bincount(HashTable(there.view(np.uint64)).positions(there.view(np.uint64)))
-        firsts = np.flatnonzero(found)
-        order = np.argsort(there[firsts])
-        values, counts = there[firsts][order], found[firsts][order]
+        values, counts = _counted(there)
         values[values == 0] = given[given == 0][:1]  # with the sign that it has first
         of_names = np.bincount(self.numbers.ends[2]).tolist() if self.rows else []
         ends = [int(np.count_nonzero(np.bincount(side))) for side in self.numbers.ends[:2]] if self.rows else [0, 0]
