@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 from pathlib import Path
@@ -35,6 +36,18 @@ def rules(path: Path, **options: Any) -> list[str]:
 def written(index: Index, folder: Path) -> Path:
     index.write(folder)
     return folder
+
+
+@pytest.mark.parametrize(("separator", "words"), [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
+def test_what_is_between_the_cells_of_a_table_in_place_of_commas(tmp_path: Path, separator: str, words: str) -> None:
+    shutil.copytree(VALID / "csv", tmp_path, dirs_exist_ok=True)
+    table = tmp_path / "relationships.csv"
+    with table.open(newline="") as file:
+        rows = list(csv.reader(file))
+    with table.open("w", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    messages = [f.message for f in found(tmp_path) if f.path.endswith("relationships.csv")]
+    assert [words in message for message in messages] == [True], messages
 
 
 def test_a_row_of_parquet_is_named_and_a_line_of_csv(tmp_path: Path) -> None:

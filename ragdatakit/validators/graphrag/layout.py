@@ -10,11 +10,14 @@ from ragdatakit.files.graphrag.index import CORE, Index, Sign
 from ragdatakit.files.graphrag.settings import Settings
 from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATION_WORDS, GENERATIONS, PREFIX
+from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATION_WORDS, GENERATIONS, PREFIX, Table
 from ragdatakit.validators.lacking import lacking, missing_file
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
+
+
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator[Placed]:
@@ -34,8 +37,22 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
             yield home, missing_file(problem, home.path.parent, name, (file.path for file in dataset.files))
     for table in index.tables.values():
         declared = BY_KIND[table.file.kind]
-        for column in declared.columns:
-            if column.is_needed(generation) and column.name not in table.columns and not is_mixed:
+        needed = [column for column in declared.columns if column.is_needed(generation)]
+        if separator := _separator(table, declared):
+            fault = f"missing: the header has {separator} between its names, not commas"
+            yield (
+                table.file,
+                Problem(
+                    "missing-column",
+                    None,
+                    needed[0].name,
+                    {"column": needed[0].name, "fault": fault},
+                    hint="write the table with commas between its cells",
+                ),
+            )
+            continue
+        for column in needed:
+            if column.name not in table.columns and not is_mixed:
                 problem = Problem("missing-column", None, column.name, {"column": column.name})
                 unread = (name for name in table.columns if declared.column(name) is None)
                 yield table.file, lacking(problem, column.name, unread, ())
@@ -45,6 +62,15 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
     for table in index.aside:
         other = index.tables[table.file.kind].file.path.name
         yield table.file, Problem("unused-table", None, None, {"other": other})
+
+
+def _separator(table: StoredTable, declared: Table) -> str:
+    """What is between the names in the header of a CSV table in place of commas; empty where there is nothing."""
+    if not table.is_csv or len(table.columns) != 1:
+        return ""
+    names = {separator: table.columns[0].split(separator) for separator in _SEPARATORS}
+    known = (sep for sep, parts in names.items() if len(parts) > 1 and any(map(declared.column, parts)))
+    return _SEPARATORS.get(next(known, ""), "")
 
 
 def settings_problem(settings: Settings, generation: str, table: StoredTable) -> Problem | None:
