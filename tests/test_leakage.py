@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 
 import duckdb
+import pytest
 
 from ragdatakit.database.columns import Kind, packed
+from ragdatakit.reports.summary import leakage
 from ragdatakit.reports.summary.leakage import _spelled
 
 TEXTS = [
@@ -43,3 +45,12 @@ def test_texts_are_spelled_as_what_sql_makes_of_them() -> None:
         made = [connection.execute("select lower(nfc_normalize($1))", [text]).fetchall()[0][0] for text in TEXTS]
     assert spelled(*TEXTS) == spelled(*made)
     assert spelled("Where\0 is it", "where is it ", "cafe\u0301", "CAFÉ") == ["whereisit", "whereisit", "cafe", "cafe"]
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_characters_are_left_out_one_by_one_as_all_at_once(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leakage, "_FEW", few)
+
+    found = spelled("Ünï\tcode 東京 ½ Ⅷ", "plain TEXT, 7", "שלום\u05bc x", *TEXTS[:5])
+
+    assert found == ["unicode東京", "plaintext,7", "שלוםx", "whereisit", "whereisit", "", "cafe", "cafe"]

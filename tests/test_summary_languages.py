@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from ragdatakit.reports.summary.languages import UNCLEAR, languages_note, languages_of
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragdatakit.reports.summary.languages import UNCLEAR, _words_of, languages_note, languages_of
 
 QUESTIONS = {
     "English": ["Who mapped the reef?", "how to prune a pear tree", "When was the lighthouse of Skarn lit?"],
@@ -64,3 +68,8 @@ def test_one_note_tells_all_texts_that_were_not_read() -> None:
     assert note.words == (
         "languages are guessed from texts that are evenly spread: 1,000 of 5,183 documents, 1,000 of 1,109 questions"
     )
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from("Aa_ 1éΣσ\u00a0\u212a\u0301½東"))))
+def test_words_are_runs_of_letters_in_lower_case(text: str) -> None:
+    assert [word.decode() for word in _words_of(text)] == re.findall(r"[^\W\d_]+", text.lower())

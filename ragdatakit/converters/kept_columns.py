@@ -30,6 +30,8 @@ from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, Te
 from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragdatakit.arrays.codes import Codes
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.files.datasets import DataFile
@@ -308,16 +310,15 @@ def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> Pack
     absent = column.made(None)
     if len(missing) == last - first:
         return packed_same(column.kind, absent, last - first)
-    places, data, made = kept.offsets[first : last + 1].tolist(), kept.data, column.made
-    if (one := _only_one(data, places)) is not None:
+    offsets, data, made = kept.offsets[first : last + 1], kept.data, column.made
+    if (one := _only_one(data, offsets)) is not None:
         return packed_same(column.kind, made(one), last - first)
-    values = [made(data[start:end]) if end > start else absent for start, end in pairwise(places)]
+    values = [made(data[start:end]) if end > start else absent for start, end in pairwise(offsets.tolist())]
     return packed(column.kind, values)
 
 
-def _only_one(data: bytes, places: list[int]) -> bytes | None:
-    """The value that all rows between these places have; None where they differ, or one has none."""
-    rows, size = len(places) - 1, places[-1] - places[0]
-    one = data[places[0] : places[1]]
-    is_alike = one and size == rows * len(one) and data[places[0] : places[-1]] == one * rows
-    return one if is_alike and np.ptp(np.diff(places)) == 0 else None
+def _only_one(data: bytes, offsets: npt.NDArray[np.int64]) -> bytes | None:
+    """The value that all rows between these offsets have; None where they differ, or one has none."""
+    one = data[offsets[0] : offsets[1]]
+    is_alike = one and (np.diff(offsets) == len(one)).all()
+    return one if is_alike and data[offsets[0] : offsets[-1]] == one * (len(offsets) - 1) else None

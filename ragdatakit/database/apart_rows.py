@@ -94,6 +94,8 @@ class ColumnFacts:
 
         data, offsets = texts_of(column)
         self.missing += column.length - int(bits_of(column).sum())
+        if not len(data):
+            return
         short = offsets[:-1][np.diff(offsets) == len("{}")]
         self.empty += int(np.count_nonzero((data[short] == ord("{")) & (data[short + 1] == ord("}"))))
         if isinstance(self.objects, CountedObjects):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -79,8 +80,13 @@ def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
     if kind in _NUMBERS:
         return PackedColumn(kind, length, (valid, bytes(8 * length)))
     if kind in ITEMS:
-        return PackedColumn(kind, length, (valid, bytes(4 * (length + 1))), packed(ITEMS[kind], []))
+        return PackedColumn(kind, length, (valid, bytes(4 * (length + 1))), _no_items(ITEMS[kind]))
     return PackedColumn(kind, length, (valid, bytes((4 if kind is Kind.TEXT else 8) * (length + 1)), b""))
+
+
+@cache
+def _no_items(kind: Kind) -> PackedColumn:
+    return packed(kind, [])
 
 
 def packed_numbers(kind: Kind, values: npt.NDArray[Any], missing: npt.NDArray[np.int64] | None = None) -> PackedColumn:

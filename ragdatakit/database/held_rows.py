@@ -101,6 +101,8 @@ class HeldRows:
             without_texts(column, column.known.places)
             if column.known is not None and column.known.places
             else replace(column, apart=None)
+            if column.apart is not None
+            else column
             for column in columns
         ]
 

@@ -187,12 +187,12 @@ pub fn quickest() -> fn(&Counting, &str) -> Counted {
     }
 }
 
-/// The characters of a text: the bytes that do not go on with one.
+/// The characters of a text: the bytes that do not go on with one, of as many whole registers as one byte counts.
 #[must_use]
 #[inline(always)]
 pub fn characters(text: &[u8]) -> u64 {
     let begins = |count: u8, &byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
-    text.chunks(usize::from(u8::MAX)).map(|some| u64::from(some.iter().fold(0, begins))).sum()
+    text.chunks(7 * 32).map(|some| u64::from(some.iter().fold(0, begins))).sum()
 }
 
 /// Whether a text has nothing but blanks, tabs and line ends.

@@ -74,7 +74,7 @@ def _class_of(character: str) -> int:
     if character.isspace():
         return BLANK
     code = ord(character)
-    if any(first <= code <= last for first, last in _CJK):
+    if code >= _CJK[0][0] and any(first <= code <= last for first, last in _CJK):
         return SINGLE
     return WORD if character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M" else SINGLE
 

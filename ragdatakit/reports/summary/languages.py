@@ -24,8 +24,8 @@ _LEAST_SHARE = 0.1
 """In prose a third of the words or more are stop words; in code, names and lists of terms next to none are."""
 _WORD = re.compile(r"[^\W\d_]+")
 _ASCII = bytes(range(128))
-_LETTERS = bytes(code if code > 127 or chr(code).isalpha() else ord(" ") for code in range(256))
-"""All other characters of ASCII as blanks."""
+_LETTERS = bytes(code if code > 127 or chr(code).isalpha() else ord(" ") for code in range(256)).lower()
+"""Letters of ASCII in lower case, all its other characters as blanks."""
 _STOP_WORDS = {
     "English": "the of and to in is that it was for on with as are this by be which from or a an at not have has had "
     "were been but they their its what who whom whose when where why how does did do can could will would than his "
@@ -129,7 +129,7 @@ def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _candidates(text: str, script: str) -> frozenset[str]:
     """The languages that a text may have: one where it is clear, several or none where it is not."""
-    known, words = _languages_of_words(), _words_of(text.lower())
+    known, words = _languages_of_words(), _words_of(text)
     stop_words = _stop_words().intersection(words)
     if not stop_words:
         return frozenset()
@@ -149,30 +149,32 @@ def _candidates(text: str, script: str) -> frozenset[str]:
     return best if most >= _LEAST_WORDS else best | {UNCLEAR}
 
 
-def _words_of(text: str) -> list[str]:
-    """The words of a text: runs of letters."""
-    data = text.encode("utf-8", "surrogatepass")
-    beyond = "" if text.isascii() else data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    if not beyond or beyond.isalpha():  # much the quickest, and what most texts are
-        return data.translate(_LETTERS).decode().split()
+def _words_of(text: str) -> list[bytes]:
+    """The words of a text, in lower case: runs of letters."""
+    if text.isascii():
+        return text.encode().translate(_LETTERS).split()
+    data = text.lower().encode("utf-8", "surrogatepass")
+    beyond = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if beyond.isalpha():  # much the quickest, and what most texts are
+        return data.translate(_LETTERS).split()
     words: list[str] = []
-    for piece in text.split():
+    for piece in text.lower().split():
         if piece.isalpha():
             words.append(piece)
         else:
             words += _WORD.findall(piece)
-    return words
+    return [word.encode("utf-8", "surrogatepass") for word in words]
 
 
 @cache
-def _stop_words() -> frozenset[str]:
+def _stop_words() -> frozenset[bytes]:
     return frozenset(_languages_of_words())
 
 
 @cache
-def _languages_of_words() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+def _languages_of_words() -> dict[bytes, tuple[str, ...]]:
+    found: dict[bytes, tuple[str, ...]] = {}
     for language, words in _STOP_WORDS.items():
-        for word in dict.fromkeys(words.split()):
+        for word in dict.fromkeys(words.encode().split()):
             found[word] = (*found.get(word, ()), language)
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import not_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,7 +142,10 @@ class _Spelling(dict[int, str | None]):
 
 
 _SPELLING = _Spelling({0: "\0"})
+_ASCII = bytes(range(128))
 _BLANK = bytes(code for code in range(1, 128) if _SPELLING[code] is None)
+_FEW = 16
+"""Different characters that are quicker left out one after the other than looked up wherever they are."""
 
 
 def _spelled(column: PackedColumn) -> list[bytes]:
@@ -150,11 +154,24 @@ def _spelled(column: PackedColumn) -> list[bytes]:
 
     data, offsets = texts_of(column)
     given = data.tobytes()
-    texts = [given[start:end].replace(b"\0", b"") for start, end in pairwise(offsets.tolist())]
-    plain = b"\0".join(text if text.isascii() else b"" for text in texts).lower().translate(None, _BLANK).split(b"\0")
-    others = normalize("NFD", "\0".join(text.decode() for text in texts if not text.isascii())).translate(_SPELLING)
-    other = iter(others.split("\0"))
-    return [found if text.isascii() else next(other).encode() for text, found in zip(texts, plain, strict=True)]
+    texts = [given[start:end] for start, end in pairwise(offsets.tolist())]
+    if b"\0" in given:
+        texts = [text.replace(b"\0", b"") for text in texts]
+    plain = [*map(bytes.isascii, texts)]
+    of_ascii = b"\0".join(compress(texts, plain))
+    others = normalize("NFD", b"\0".join(compress(texts, map(not_, plain))).decode()).encode()
+    of_each = iter(_letters(of_ascii).split(b"\0")), iter(_letters(others).split(b"\0"))
+    return [next(of_each[not is_plain]) for is_plain in plain]
+
+
+def _letters(data: bytes) -> bytes:
+    """What remains of texts between NULs."""
+    left_out = [one for one in {*data.translate(None, _ASCII).decode()} if _SPELLING[ord(one)] is None]
+    if len(left_out) > _FEW:
+        return data.decode().translate(_SPELLING).encode()
+    for one in left_out:
+        data = data.replace(one.encode(), b"")
+    return data.lower().translate(None, _BLANK)
 
 
 def _asked(database: DatasetDatabase, others: Sequence[str]) -> str:
