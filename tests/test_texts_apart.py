@@ -197,6 +197,18 @@ def test_different_numbers_of_each_owner(monkeypatch: pytest.MonkeyPatch) -> Non
     assert quick.tolist() == distinct_per_id(owners, numbers, 12, 20).tolist()
 
 
+@pytest.mark.parametrize("repeated", [0, 0.01, 0.6, 1])
+def test_different_codes_are_counted_whatever_share_is_repeated(repeated: float) -> None:
+    random = np.random.default_rng(1)
+    codes = random.integers(0, 1 << 63, (40_000, 2), np.uint64)
+    codes[:, 0] *= np.uint64(2)
+    again = random.random(len(codes)) < repeated
+    codes[again] = codes[random.integers(0, 200, int(again.sum()))]
+    codes[:100, 0] = codes[0, 0]
+
+    assert number_of_distinct(codes.view(WIDE)[:, 0]) == len({*map(tuple, codes.tolist())})
+
+
 def test_codes_with_equal_halves_are_different() -> None:
     codes = np.array([(1, 1), (1, 2), (2, 1), (1, 1), (3, 0)], WIDE)
     assert number_of_distinct(codes) == 4
