@@ -11,7 +11,7 @@ import pytest
 from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
 from ragdatakit.converters.hipporag import scanned_passages
-from ragdatakit.converters.hipporag.reading import HippoRagReading
+from ragdatakit.converters.hipporag.reading import OF_QUESTIONS, HippoRagReading, reading_of
 from ragdatakit.converters.hipporag.sql_tables import hipporag_passages
 from ragdatakit.database import dataset_database
 from ragdatakit.database.dataset_database import DatasetDatabase
@@ -241,3 +241,41 @@ def test_very_many_passages_that_the_scanner_leaves_are_called_after_their_place
 
     (ids, *_) = found.ids
     assert (ids.distinct, ids.minimum, ids.maximum) == (9000, 0, 8999)
+
+
+def test_triplets_of_a_question_with_many_passages_are_never_all_in_memory(tmp_path: Path) -> None:
+    many = [{"title": f"t{n}", "text": f"of {n}", "is_supporting": n % 2 == 0} for n in range(600)]
+    folder = with_questions(tmp_path / "set", [asked(0), asked(1, paragraphs=many), asked(2)])
+    (folder / "made_corpus.json").write_text(json.dumps([*PASSAGES, *many]))
+    (dataset,) = detect(folder).datasets
+    reading = reading_of(dataset, RecordReader(Losses()), None, "auto")
+
+    some = list(reading.together(OF_QUESTIONS))
+
+    assert max(len(rows) for each in some for rows in each.values()) < 300 * 300
+    found = {table: [row for each in some for row in each[table]] for table in OF_QUESTIONS}
+    assert [len(found[table]) for table in OF_QUESTIONS] == [3, 304, 300 * 300 + 8]
+    assert found == {table: list(reading.rows(table)) for table in OF_QUESTIONS}
+
+
+def test_one_reading_gives_checks_of_quality_all_tables_of_questions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = with_questions(tmp_path / "set", [asked(n) for n in range(30)])
+    apart = {table: list(read_tables(folder).peek(table)) for table in OF_QUESTIONS}
+    read = list[int]()
+    records = HippoRagReading._records
+
+    def counted(self: HippoRagReading) -> Any:
+        read.append(1)
+        return records(self)
+
+    monkeypatch.setattr(HippoRagReading, "_records", counted)
+    tables = read_tables(folder)
+    tables.keep(*OF_QUESTIONS)
+    found = {table: [list(tables.peek(table)) for _ in range(2)] for table in OF_QUESTIONS}
+
+    assert len(read) == 1
+    for table, (first, again) in found.items():
+        assert [[*map(str, row)] for row in first] == [[*map(str, row)] for row in apart[table]]
+        assert len(again) == len(first)

@@ -92,3 +92,32 @@ def test_only_rows_that_may_be_meant_are_read(odd: bytes, tmp_path: Path, monkey
 
     assert {"QU304", "QU501"} <= {found.code for found in quickly.findings}
     assert quickly.findings == one_by_one.findings
+
+
+def trec(folder: Path) -> Path:
+    folder.mkdir()
+    texts = [
+        "few",
+        *(f"the barge number {n} carries slate and öre &amp; more" for n in range(40)),
+        "the same",
+        "the same",
+    ]
+    odd = ["<DOC><DOCNO></DOCNO><TEXT>no id</TEXT></DOC>", "<DOC><DOCNO>x</DOCNO><TITLE>a title \x08</TITLE></DOC>"]
+    plain = [f"<DOC>\n<DOCNO>d{n}</DOCNO>\n<TEXT>{text}</TEXT>\n</DOC>" for n, text in enumerate(texts)]
+    (folder / "documents.trec").write_text("\n".join([*plain[:20], *odd, *plain[20:]]), encoding="utf-8")
+    (folder / "qrels.txt").write_text("1 0 d1 1\n")
+    (folder / "topics.txt").write_text("1\twhich barge?\n")
+    return folder
+
+
+def test_documents_of_trec_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = trec(tmp_path / "set")
+    by_rows = validate(folder, quality=HUBS, max_per_rule=0)
+    assert {"QU201", "QU202"} <= {found.code for found in by_rows.findings}
+
+    monkeypatch.setattr("ragdatakit.quality.checked_tables.blocks_of", partial(blocks_of, least_bytes=0))
+    monkeypatch.setattr("ragdatakit.quality.texts.in_batches", lambda _: pytest.fail("rows were read"))
+    monkeypatch.setattr("ragdatakit.quality.texts.check_question_texts", lambda _: None)
+    by_columns = validate(folder, quality=HUBS, max_per_rule=0)
+
+    assert by_columns.findings == by_rows.findings

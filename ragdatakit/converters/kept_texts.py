@@ -100,9 +100,9 @@ class _Scanned(NamedTuple):
 
 
 class KeptTexts:
-    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says,
-    except for those of which ``asked`` says that they stay open. ``columns`` are the columns of a table's rows
-    (``row``) by the fields that they come from."""
+    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, or
+    elements between ``tags``, except for those of which ``asked`` says that they stay open.
+    ``columns`` are the columns of a table's rows (``row``) by the fields that they come from."""
 
     def __init__(
         self,
@@ -111,9 +111,10 @@ class KeptTexts:
         columns: Mapping[str, str],
         asked: Iterable[Asked] = (),
         cells: Columns | None = None,
+        tags: tuple[str, ...] = (),
     ) -> None:
         self._row, self._columns = row, columns
-        self._scanner = BlockScanner(record, {}, asked, cells=cells, kept=list(columns))
+        self._scanner = BlockScanner(record, {}, asked, cells=cells, tags=tags, kept=list(columns))
 
     def passages(
         self,
@@ -199,6 +200,20 @@ class KeptTexts:
                 notes = ((row, start, end) for why, row, _, start, end in scanned.notes if why != BLANK)
                 others = {row: row_at(part.first_record + row, part.data[start:end]) for row, start, end in notes}
                 yield self._block(scanned, others)
+
+    def passages_of_elements(
+        self, file: DataFile, records: RecordReader, kind: File, row_of: Callable[[int, dict[str, str]], Row | None]
+    ) -> Iterator[Passages]:
+        """The same of a file of elements between tags: ``row_of`` is given their numbers and their fields."""
+        fields_of = records.element_reader(file, kind)
+        for taken in records.elements_scanned(file, kind, lambda data: self._scanner.scan_tagged(data)[0]):
+            if isinstance(taken, list):
+                yield _rows_of(row_of, taken)
+                continue
+            first, data, scanned, _ = taken
+            notes = ((first + row, start, end) for why, row, _, start, end in scanned.notes if why != BLANK)
+            others = {row - first: row_of(row, fields_of(row, data[start:end])) for row, start, end in notes}
+            yield self._block(scanned, others)
 
     def _columns_of(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> dict[str, TextColumn]:
         return {

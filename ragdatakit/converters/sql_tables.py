@@ -33,8 +33,9 @@ _PASSAGES = {
     "datamind": "chunks",
     "hipporag": "documents",
     "light-splade": "documents",
+    "trec": "documents",
 }
-_EDGES = {"datamind": "triplets", "gfm-rag": "edges"}
+_EDGES = {"datamind": "triplets", "gfm-rag": "edges", "graphrag": "relationships"}
 """The files of edges that are rows of a table."""
 
 

@@ -126,10 +126,15 @@ class NearCopies:
         """How alike two texts are; 0 where that is not enough."""
         if not (a.numbers <= b.numbers or b.numbers <= a.numbers):
             return 0.0
-        similarity = _share(a.runs, b.runs)
-        if similarity < min(self._similarity, self._other_words):
+        shorter, longer = sorted((len(a.runs), len(b.runs)))
+        least = min(self._similarity, self._other_words)
+        if shorter / longer < least:
             return 0.0
-        both = len(_common(a.words, b.words))
+        same = _common(a.runs, b.runs)
+        similarity = same / (shorter + longer - same)
+        if similarity < least:
+            return 0.0
+        both = _common(a.words, b.words)
         if both == min(len(a.words), len(b.words)):
             return similarity if similarity >= self._similarity else 0.0
         return similarity if similarity >= self._other_words else 0.0
@@ -200,10 +205,5 @@ def _neighbours(
     return distinct(np.concatenate(pairs))
 
 
-def _common(a: _Codes, b: _Codes) -> _Codes:
-    return np.intersect1d(a, b, assume_unique=True)
-
-
-def _share(a: _Codes, b: _Codes) -> float:
-    both = len(_common(a, b))
-    return both / (len(a) + len(b) - both)
+def _common(a: _Codes, b: _Codes) -> int:
+    return int(np.count_nonzero(are_among(a, b)))

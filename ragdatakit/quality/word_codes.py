@@ -59,10 +59,12 @@ def runs(codes: Codes, counts: npt.NDArray[np.int64]) -> Codes:
     """The codes of runs of words, none over the end of a text, of those of the words of texts, which have so many."""
     found = codes
     for ahead in range(1, RUN):
-        found = mixed(found) ^ np.roll(codes, -ahead)
-    # runs that begin at the end of a text reach into the next one
-    inside = np.arange(len(codes)) + (RUN - 1) < np.repeat(np.cumsum(counts), counts)
-    return mixed(found)[inside]
+        further = codes[ahead:]
+        found = mixed(found[: len(further)]) ^ further
+    if len(counts) > 1:  # runs that begin at the end of a text reach into the next one
+        last = np.arange(RUN - 1, RUN - 1 + len(found))
+        found = found[last < np.repeat(np.cumsum(counts), counts)[: len(found)]]
+    return mixed(found)
 
 
 @cache

@@ -207,6 +207,12 @@ class IndexReader:
             yield Edge(ends[0], RELATED, ends[1], _object(rest), None, units[0] if units else None)
         yield from self._claims.edges
 
+    def ends(self) -> Iterator[Edge]:
+        """The same edges, of relationships the names of their ends only."""
+        for _, row in self._rows("relationships", "source", "target"):
+            yield Edge(_as_text(row.get("source")), RELATED, _as_text(row.get("target")))
+        yield from self._claims.edges
+
     def rest_of(self, kind: str, names: Sequence[str], values: Sequence[Any]) -> str | None:
         """What is metadata, or attributes, of a row of a table that has values in these columns; without claims."""
         return _object(self._rest(kind, row_of(names, values)))

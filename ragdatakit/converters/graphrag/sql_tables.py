@@ -6,13 +6,15 @@ they are. Those of the few rows that are shown are read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
+from ragdatakit.converters import Options
 from ragdatakit.converters.graphrag.columns import READ, REST, TEXTS
 from ragdatakit.converters.graphrag.held_graph import HeldGraph
-from ragdatakit.converters.graphrag.reading import RELATED, IndexReader
+from ragdatakit.converters.graphrag.reading import RELATED, IndexReader, read
 from ragdatakit.converters.graphrag.shown_rows import ShownRows
 from ragdatakit.converters.graphrag.stored_columns import NO_TEXTS, NUMBERS, PLACE, UNPROVED, StoredColumns
 from ragdatakit.converters.graphrag.stored_texts import count_texts
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _Given = tuple[dict[str, str], str]
+_AT_ONCE = 1 << 12
 _Query = Callable[["duckdb.DuckDBPyConnection", "StoredColumns"], _Given]
 
 
@@ -58,6 +61,16 @@ def graphrag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
             "edges": ("relationships", loader.edges, ("attributes",)),
         }
     return {name: loader.table(name, *way) for name, way in ways.items() if way[0] in index.tables}
+
+
+def graphrag_edges(dataset: Dataset, records: RecordReader, *_: Any) -> Iterator[list[Any]]:
+    """The edges, of most the names of their ends only."""
+    is_extracted = bool(dataset.of_kind("extraction"))
+    edges = (
+        read(dataset, records, Options())["edges"]() if is_extracted else IndexReader(Index(dataset), records).ends()
+    )
+    while some := list(islice(edges, _AT_ONCE)):
+        yield some
 
 
 class _Loader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -31,6 +32,8 @@ _JOINERS = {"empty": "", "space": " "}
 _AT_ONCE = 1 << 22
 """Characters of passages of questions that are looked up together, a question without any counting as some."""
 _LEAST = 1 << 8
+_MOST_ROWS = 1 << 14
+"""Of a table that are in memory at once."""
 _Judged = tuple[int, dict[str, Raw], str, list[tuple[Paragraph, str | None]]]
 """The place of a question, its fields and id, and its passages with their ids, those of the corpus."""
 _DOCS = msgspec.json.Decoder(list[Raw])
@@ -203,15 +206,18 @@ class HippoRagReading:
             yield from ({"questions": [self.question(number, fields)]} for number, fields in self._records())
             return
         for judged in self._judged_with_ids():
-            yield self._made(tables, judged)
+            made = self._made(tables, judged)  # of one question there may be millions of triplets
+            while any((some := {table: list(islice(rows, _MOST_ROWS)) for table, rows in made.items()}).values()):
+                yield some
 
     def rows_of(self, number: int, fields: dict[str, Raw]) -> Mapping[str, Sequence[Any]]:
         """Those of all of them that come of one question, which has this place."""
-        return self._made(OF_QUESTIONS, self._with_ids([self._judged_one(number, fields)]))
+        made = self._made(OF_QUESTIONS, self._with_ids([self._judged_one(number, fields)]))
+        return {table: list(rows) for table, rows in made.items()}
 
-    def _made(self, tables: Collection[str], judged: Sequence[_Judged]) -> Mapping[str, Sequence[Any]]:
+    def _made(self, tables: Collection[str], judged: Sequence[_Judged]) -> dict[str, Iterator[Any]]:
         made = {"questions": self._questions, "qrels": self._qrels, "triplets": self._triplets}
-        return {table: list(made[table](judged)) for table in tables}
+        return {table: made[table](judged) for table in tables}
 
     def question(self, number: int, fields: dict[str, Raw]) -> Question:
         """A question; the passages that it brings along are in the metadata."""

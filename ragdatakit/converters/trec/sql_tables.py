@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.converters.trec.converter import ODD_ITERATION, document_of, metadata_of, qrel_of, run_of, split_of
@@ -18,10 +18,15 @@ from ragdatakit.files.containers.tagged_text import TaggedReader
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.predicates import Blank
-from ragdatakit.schemas.canonical import Run
+from ragdatakit.schemas.canonical import Document, Run
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.declarations import Field
+from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.schemas.trec.format import TREC
+
+if TYPE_CHECKING:
+    from ragdatakit.converters.kept_texts import Passages
+
+_NO_ID = Blank("docno", "")
 
 
 def trec_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
@@ -44,21 +49,36 @@ def _documents(
 
     kind = TREC.file("documents")
     names = {"doc_id": "docno", "text": "text", "title": "title", "metadata": REST}
-    fields = (
-        *(replace(field, required=field.name != "title") for field in kind.record.fields),
-        Field(name=REST, type="string", required=False),
-    )
     reader = KeptColumns(
-        replace(kind.record, fields=fields),
+        _usual(kind),
         columns_of("documents", names, {"metadata": _Rest()}),
         partial(row_batches, "documents", losses=losses),
-        (Blank("docno", ""),),
+        (_NO_ID,),
         facts=facts,
         files=files,
         tags=kind.tags,
     )
     for file in files:
         yield from reader.batches_of_elements(file, records, kind, partial(document_of, records, file))
+
+
+def _usual(kind: File) -> Record:
+    """What most documents are: they have a text, and may have further elements."""
+    from ragdatakit.scanner.blocks import REST  # needs numpy
+
+    fields = (replace(field, required=field.name != "title") for field in kind.record.fields)
+    return replace(kind.record, fields=(*fields, Field(name=REST, type="string", required=False)))
+
+
+def trec_passages(dataset: Dataset, records: RecordReader, *_: Any) -> Iterator[Passages]:
+    """The documents, as far as they are texts, as `KeptTexts` gives them."""
+    from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
+
+    kind = TREC.file("documents")
+    names = {"docno": "doc_id", "text": "text", "title": "title"}
+    reader = KeptTexts(_usual(kind), Document, names, (_NO_ID,), tags=kind.tags)
+    for file in dataset.of_kind("documents"):
+        yield from reader.passages_of_elements(file, records, kind, partial(document_of, records, file))
 
 
 def _judgements(

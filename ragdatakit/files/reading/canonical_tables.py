@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, KeptRows, columns_of
+from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, ColumnsTogether, KeptRows, columns_of
 from ragdatakit.files.reading.noted_rows import NumberedRows, Numbers
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
+from ragdatakit.files.reading.tables_together import SharedRows, TablesTogether
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.canonical import TABLES, Document
@@ -81,8 +82,8 @@ class CanonicalTables:
     def keep(self, *tables: str) -> None:
         """Read these tables from their sources once, however often they are asked for: their values are texts and
         numbers."""
-        sources = dict(self.sources)
-        for name, rows in self.sources.items():
+        sources = self.sources | _read_together(self.sources, tables)
+        for name, rows in [*sources.items()]:
             if name in tables and isinstance(rows, ColumnSource) and rows.together is not None:
                 rows.together.keep()
             elif name in tables and not isinstance(rows, KeptRows):
@@ -284,6 +285,29 @@ class CanonicalTables:
             if chunk.doc_id is not None:
                 found.setdefault(chunk.doc_id, []).append(chunk.chunk_id)
         return found
+
+
+def _read_together(sources: Mapping[str, RowSource], tables: Collection[str]) -> dict[str, ColumnSource]:
+    """Sources of those of these tables that come of the same records: one reading gives the rows of all."""
+    groups: dict[int, list[str]] = {}
+    found: dict[str, ColumnSource] = {}
+    for name, source in sources.items():
+        if name in tables and isinstance(source, SharedRows):
+            groups.setdefault(id(source.group), []).append(name)
+    for names in groups.values():
+        source = sources[names[0]]
+        if len(names) > 1 and isinstance(source, SharedRows):
+            blocks = partial(_columns_together, source.group, names)
+            together = ColumnsTogether([TABLES[name].row for name in names], blocks)
+            found |= zip(names, together.sources, strict=True)
+    return found
+
+
+def _columns_together(
+    group: TablesTogether, names: Sequence[str], wanted: Collection[int]
+) -> Iterator[Sequence[Columns]]:
+    for rows in group.together([names[place] for place in wanted]):
+        yield [list(zip(*rows.get(name, ()), strict=True)) for name in names]
 
 
 def _finish_part(tables: CanonicalTables, *_: Any) -> None:
