@@ -6,29 +6,51 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ragdatakit.api.arguments import reading, several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, renamed
+from ragdatakit.api.results import ShownAsPage
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import unreadable_folders
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.diffs import DatasetDiff
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
-    from ragdatakit.api.judged_results import DiffResult
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.reports.diff.conditions import Condition
     from ragdatakit.reports.diff.datasets import Compared, CompareOptions
     from ragdatakit.reports.other_files import OtherFiles
-    from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
+    from ragdatakit.schemas.diffs import Metric, Side
+
+
+class DiffResult(ShownAsPage, DatasetDiff):
+    """The result of `ragdatakit.diff`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, diff: DatasetDiff) -> Self:
+        """The same as a result."""
+        return cls(**{field.name: getattr(diff, field.name) for field in fields(diff)})
+
+    def _json(self) -> bytes:
+        from ragdatakit.reports.diff.files import diff_json
+
+        return diff_json(self)
+
+    def _page(self) -> bytes:
+        from ragdatakit.reports.html.diff import diff_html
+
+        return diff_html(self)
 
 
 @takes(DiffOptions)
@@ -44,7 +66,6 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
-    from ragdatakit.api.judged_results import DiffResult
     from ragdatakit.reports.diff.datasets import CompareOptions
 
     started = time.perf_counter()

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import several_words
-from ragdatakit.api.judged_results import EvaluationResult
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import renamed
+from ragdatakit.api.results import Shown
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.evaluations import Evaluation
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
 from ragdatakit.schemas.search.modes import ALL_MODES, mode_hint
 
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.evaluations import RunResult, Sanity
 
 _ANSWER_DEPTHS = (1, 2, 5, 10, 20)
+
+
+class EvaluationResult(Shown, Evaluation):
+    """The result of `ragdatakit.evaluate`."""
+
+    __slots__ = ()
+
+    def _json(self) -> bytes:
+        from ragdatakit.reports.evaluation_files import evaluation_json
+
+        return evaluation_json(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand
+from ragdatakit.api.results import ShownAsPage
 from ragdatakit.api.sources import database_of, only_dataset
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.gates import GateResult
 from ragdatakit.schemas.options import (
     DATABASE_MEMORY,
     BatchOptions,
@@ -24,10 +26,25 @@ from ragdatakit.schemas.options import (
 )
 
 if TYPE_CHECKING:
-    from ragdatakit.api.judged_results import CheckedGate
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.schemas.gates import GateTable, Suite
+
+
+class CheckedGate(ShownAsPage, GateResult):
+    """The result of `ragdatakit.gate`."""
+
+    __slots__ = ()
+
+    def _json(self) -> bytes:
+        from ragdatakit.reports.gates.output import gate_json
+
+        return gate_json(self)
+
+    def _page(self) -> bytes:
+        from ragdatakit.reports.gates.output import gate_page
+
+        return gate_page(self)
 
 
 @takes(GateOptions)
@@ -43,7 +60,6 @@ def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathL
     Files that cannot be read whole are in ``unread`` of the result: it is no success then, whatever holds of the rest.
     """
     refuse_little_space("columns")
-    from ragdatakit.api.judged_results import CheckedGate
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary, run_suite
     from ragdatakit.reports.gates.suites import check_table, read_suite
