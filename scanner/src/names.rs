@@ -8,14 +8,25 @@ use std::collections::HashMap;
 
 type Spread = Portable<true>;
 
+const FEW: usize = 8;
+
+/// A name, how many objects have it, and the number of the last one.
+struct Name(Vec<u8>, u64, u64);
+
+/// Where the name and the value of a member begin and end.
+struct Member(usize, usize, usize, usize);
+
 /// Names, with the number of objects that have them.
 pub struct Names {
-    /// With the number of the last object that has it.
-    found: HashMap<Vec<u8>, (u64, u64)>,
+    found: Vec<Name>,
+    /// By the places that they have among the names that were found.
+    places: HashMap<Vec<u8>, usize>,
+    /// The place of the first name of an object, of the second one, and so on: mostly all have the same ones in order.
+    usual: Vec<usize>,
     objects: u64,
     seeds: Seeds,
     scratch: Vec<u64>,
-    places: Vec<(usize, usize)>,
+    members: Vec<Member>,
     /// What `show` has made: where the names end that are one behind the other in `bytes`, and their numbers.
     pub ends: Vec<u64>,
     pub counts: Vec<u64>,
@@ -25,11 +36,13 @@ pub struct Names {
 impl Default for Names {
     fn default() -> Self {
         Self {
-            found: HashMap::new(),
+            found: Vec::new(),
+            places: HashMap::new(),
+            usual: Vec::new(),
             objects: 0,
             seeds: Seeds::of(0, u64::MAX),
             scratch: Vec::new(),
-            places: Vec::new(),
+            members: Vec::new(),
             ends: Vec::new(),
             counts: Vec::new(),
             bytes: Vec::new(),
@@ -44,25 +57,45 @@ impl Names {
         if text.first() != Some(&b'{') {
             return true;
         }
-        self.places.clear();
-        if self.members(text).is_none() {
+        if self.find_members(text).is_none() {
             return false;
         }
         self.objects += 1;
-        for &(start, end) in &self.places {
-            let name = &text[start..end];
-            if let Some((count, last)) = self.found.get_mut(name) {
-                *count += u64::from(*last != self.objects);
-                *last = self.objects;
-            } else {
-                self.found.insert(name.to_vec(), (1, self.objects));
-            }
+        for number in 0..self.members.len() {
+            let Member(start, end, ..) = self.members[number];
+            let place = self.place_of(number, &text[start..end]);
+            let Name(_, count, last) = &mut self.found[place];
+            *count += u64::from(*last != self.objects);
+            *last = self.objects;
         }
         true
     }
 
-    /// Note where the names are.
-    fn members(&mut self, text: &[u8]) -> Option<()> {
+    /// The place of a name, which is the one of the member with this number of an object.
+    fn place_of(&mut self, number: usize, name: &[u8]) -> usize {
+        if let Some(&place) = self.usual.get(number) {
+            if self.found[place].0 == name {
+                return place;
+            }
+        }
+        let place = if let Some(&place) = self.places.get(name) {
+            place
+        } else {
+            self.places.insert(name.to_vec(), self.found.len());
+            self.found.push(Name(name.to_vec(), 0, 0));
+            self.found.len() - 1
+        };
+        if number == self.usual.len() && number < FEW {
+            self.usual.push(place);
+        } else if let Some(usual) = self.usual.get_mut(number) {
+            *usual = place;
+        }
+        place
+    }
+
+    /// Note where the members are.
+    fn find_members(&mut self, text: &[u8]) -> Option<()> {
+        self.members.clear();
         let mut at = skip_blanks::<Spread>(text, 1);
         if peek(text, at) != b'}' {
             loop {
@@ -73,13 +106,14 @@ impl Names {
                 if escaped {
                     return None;
                 }
-                self.places.push((at + 1, end));
+                let name = at + 1;
                 let colon = skip_blanks::<Spread>(text, end + 1);
                 if peek(text, colon) != b':' {
                     return None;
                 }
                 let value = skip_blanks::<Spread>(text, colon + 1);
                 let behind = skip::<Spread>(text, value, Type::Any, &self.seeds, &mut self.scratch)?;
+                self.members.push(Member(name, end, value, behind));
                 at = skip_blanks::<Spread>(text, behind);
                 match peek(text, at) {
                     b',' => at = skip_blanks::<Spread>(text, at + 1),
@@ -94,27 +128,38 @@ impl Names {
     /// Put an object behind others without the blanks between its parts: whether it has any members, or none if it is not
     /// surely as all readers read it.
     pub fn compact(&mut self, text: &[u8], to: &mut Vec<u8>) -> Option<bool> {
-        self.places.clear();
         (text.first() == Some(&b'{')).then_some(())?;
-        self.members(text)?;
-        let names = self.places.iter().map(|&(start, end)| hash(&self.seeds, &text[start..end]));
-        self.scratch.clear();
-        self.scratch.extend(names);
-        if has_twice(&mut self.scratch) {
+        self.find_members(text)?;
+        if self.has_name_twice(text) {
             return None;
         }
-        if self.places.is_empty() {
-            return Some(false);
-        }
-        let mut at = 0;
-        while let Some(&byte) = text.get(at) {
-            let end = if byte == b'"' { string::<Spread>(text, at + 1)?.0 + 1 } else { at + 1 };
-            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-                to.extend_from_slice(&text[at..end]);
+        for (number, &Member(start, end, value, behind)) in self.members.iter().enumerate() {
+            to.push(if number == 0 { b'{' } else { b',' });
+            to.extend_from_slice(&text[start - 1..=end]);
+            to.push(b':');
+            let value = &text[value..behind];
+            if matches!(value.first(), Some(b'{' | b'[')) {
+                without_blanks(value, to)?;
+            } else {
+                to.extend_from_slice(value);
             }
-            at = end;
         }
-        Some(true)
+        let has_members = !self.members.is_empty();
+        if has_members {
+            to.push(b'}');
+        }
+        Some(has_members)
+    }
+
+    fn has_name_twice(&mut self, text: &[u8]) -> bool {
+        let name = |&Member(start, end, ..): &Member| &text[start..end];
+        if self.members.len() <= FEW {
+            let is_before = |(at, one)| self.members[..at].iter().any(|other| name(other) == name(one));
+            return self.members.iter().enumerate().any(is_before);
+        }
+        self.scratch.clear();
+        self.scratch.extend(self.members.iter().map(|one| hash(&self.seeds, name(one))));
+        has_twice(&mut self.scratch)
     }
 
     /// How many different names there are.
@@ -128,12 +173,25 @@ impl Names {
         self.ends.clear();
         self.counts.clear();
         self.bytes.clear();
-        for (name, (count, _)) in &self.found {
+        for Name(name, count, _) in &self.found {
             self.bytes.extend_from_slice(name);
             self.ends.push(self.bytes.len() as u64);
             self.counts.push(*count);
         }
     }
+}
+
+/// Put a value behind others without the blanks between its parts.
+fn without_blanks(value: &[u8], to: &mut Vec<u8>) -> Option<()> {
+    let mut at = 0;
+    while let Some(&byte) = value.get(at) {
+        let end = if byte == b'"' { string::<Spread>(value, at + 1)?.0 + 1 } else { at + 1 };
+        if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            to.extend_from_slice(&value[at..end]);
+        }
+        at = end;
+    }
+    Some(())
 }
 
 #[cfg(test)]
@@ -148,13 +206,15 @@ mod tests {
             ("{}", Some(false)),
             ("{ }\n", Some(false)),
             ("{ \"a b\" :\t[1 , \"c \\\" d\"] }", Some(true)),
+            ("{\"a\": 1 , \"b\":{ \"c\" : null }\n, \"d\": \" \"}", Some(true)),
             ("{\"a\":1,\"a\":2}", None),
+            ("{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"a\":1}", None),
             ("[1]", None),
             ("{\"a\":1", None),
         ] {
             assert_eq!(names.compact(text.as_bytes(), &mut to), found, "{text}");
         }
-        assert_eq!(to, b"{\"a b\":[1,\"c \\\" d\"]}");
+        assert_eq!(to, b"{\"a b\":[1,\"c \\\" d\"]}{\"a\":1,\"b\":{\"c\":null},\"d\":\" \"}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 Gold is joined by a document's uuid and a chunk's index. Contexts are read from files of them or, where there is none,
 from a store of vectors; the vectors are no table. What the golden copies in questions say in the ``meta`` of a document
 or a chunk is part of its metadata.
+
+A long module, because what one reading of the documents finds out serves all tables.
 """
 
 from __future__ import annotations
@@ -13,11 +15,26 @@ from dataclasses import field
 from itertools import islice
 from typing import Any
 
-import msgspec
-
 from ragdatakit.converters import Options
-from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, object_text, string_of
-from ragdatakit.files.containers.long_json import long_or_short
+from ragdatakit.converters.contextual_retrieval.fields import (
+    OF_CHUNK,
+    Fields,
+    chunk_in,
+    chunks_in,
+    document_id_of,
+    fields_in,
+    golden_in,
+    items_in,
+    lose,
+    meta_of,
+    name_in,
+    pair_of,
+    place_of,
+    text_in,
+    usual_chunks,
+    uuid_of,
+)
+from ragdatakit.files.containers.json_text import dumps, fields_of, object_text
 from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore, opened_store
 from ragdatakit.files.datasets import Dataset
@@ -28,9 +45,7 @@ from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 
-_LIST = msgspec.json.Decoder(list[Raw])
 _OF_DOCUMENT = ("doc_id", "title", "content", "chunks")
-_OF_CHUNK = ("doc_id", "chunk_id", "original_index", "content", "original_content", "contextualized_content")
 _OF_QUESTION = ("id", "query", "answer", "aliases", "split", "meta", "golden_doc_uuids", "golden_chunk_uuids",
                 "golden_documents", "golden_chunks")  # fmt: skip
 """Fields that have a place of their own, or repeat the corpus."""
@@ -40,10 +55,9 @@ _GOLDEN_NAMES = {"index": "original_index", "content": "content"}
 _OF_COPY = ("uuid", "content", "chunks", "meta")
 _OF_COPIED_CHUNK = ("doc_uuid", "index", "content")
 """Fields of the golden documents and chunks of a question that repeat the corpus, or are read into it."""
-_OF_CORPUS_CHUNK = (*_OF_CHUNK, "original_uuid")
+_OF_CORPUS_CHUNK = (*OF_CHUNK, "original_uuid")
 _AT_ONCE, _FEW = 1 << 22, 1 << 13
 """Bytes of documents, and chunks with a context, whose rows are given together."""
-_Fields = dict[str, Raw]
 
 
 @dataclass(slots=True)
@@ -53,17 +67,6 @@ class _Known:
 
     with_context: set[str] = field(default_factory=set)
     by_place: dict[tuple[str, int], str] = field(default_factory=dict)
-
-
-class _UsualChunk(msgspec.Struct, forbid_unknown_fields=True):
-    """A chunk of a document as the cookbook has it."""
-
-    chunk_id: str
-    original_index: Raw
-    content: str
-
-
-_USUAL = msgspec.json.Decoder(list[_UsualChunk])
 
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
@@ -85,7 +88,7 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     return found
 
 
-def _fields_of_chunks(store: VectorStore) -> Iterator[_Fields]:
+def _fields_of_chunks(store: VectorStore) -> Iterator[Fields]:
     for chunk in store.chunks():
         plain = {name: found for name, found in (chunk or {}).items() if isinstance(found, str | int)}
         if chunk is not None:
@@ -101,8 +104,8 @@ class _Reading:
         self._records = records
         self._is_asked = bool(dataset.of_kind("questions"))
         self._by_place: dict[tuple[str, int], str] | None = None
-        self._origins: dict[str, _Fields] | None = None
-        self._chunk_origins: dict[tuple[str, int], _Fields] = {}
+        self._origins: dict[str, Fields] | None = None
+        self._chunk_origins: dict[tuple[str, int], Fields] = {}
         of_corpus = any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors")))
         self.golden_alone = self._is_asked and not of_corpus
         """Whether there are no documents but those that the questions have a copy of."""
@@ -136,7 +139,7 @@ class _Reading:
         chunks.end()
         self._take(known)
 
-    def _objects(self, kind: str) -> Iterator[_Fields]:
+    def _objects(self, kind: str) -> Iterator[Fields]:
         for file in self._dataset.of_kind(kind):
             yield from self._records.objects(file)
 
@@ -144,61 +147,61 @@ class _Reading:
         for fields in self._whole_documents():
             yield from self._documents_of(fields, notes)
 
-    def _documents_of(self, fields: _Fields, notes: list[Note]) -> Iterator[Document]:
+    def _documents_of(self, fields: Fields, notes: list[Note]) -> Iterator[Document]:
         """The document that has these fields, if it is one."""
-        doc_id, text = _document_id(fields), _text(fields.get("content"))
+        doc_id, text = document_id_of(fields), text_in(fields.get("content"))
         if doc_id is None:
             notes.append(("dropped", "documents", None, "it has neither doc_id nor original_uuid", text))
         elif text is None:
             notes.append(("dropped", "documents", None, "its content is not a text", doc_id))
         else:
             left = {name: raw for name, raw in fields.items() if name not in _OF_DOCUMENT}
-            left = {**self._origin(_uuid(fields)), **left}
-            yield Document(doc_id, text, _text(fields.get("title")) or None, object_text(left))
+            left = {**self._origin(uuid_of(fields)), **left}
+            yield Document(doc_id, text, text_in(fields.get("title")) or None, object_text(left))
 
-    def _whole_documents(self) -> Iterator[_Fields]:
+    def _whole_documents(self) -> Iterator[Fields]:
         """The documents of the corpus, or else the golden ones, each once, in the form of the corpus."""
         yield from self._objects("documents")
         seen: set[str] = set()
         for fields in self._objects("questions") if self.golden_alone else ():
-            for raw in _list(fields.get("golden_documents")):
-                golden = _fields(raw) or {}
-                uuid = _name(golden.get("uuid"))
+            for raw in items_in(fields.get("golden_documents")):
+                golden = fields_in(raw) or {}
+                uuid = name_in(golden.get("uuid"))
                 if uuid is None or uuid in seen:
                     continue
                 seen.add(uuid)
                 chunks = [
                     {_GOLDEN_NAMES[n]: raw for n, raw in chunk.items() if n in _GOLDEN_NAMES}
-                    for each in _list(golden.get("chunks"))
-                    if (chunk := _fields(each)) is not None
+                    for each in items_in(golden.get("chunks"))
+                    if (chunk := fields_in(each)) is not None
                 ]
                 yield fields_of(dumps({"original_uuid": golden["uuid"], "content": golden.get("content"),
                                        "chunks": chunks}))  # fmt: skip
 
-    def _origin(self, uuid: str | None) -> _Fields:
+    def _origin(self, uuid: str | None) -> Fields:
         """What the questions say of a document: where it comes from."""
         return self._collected().get(uuid or "", {})
 
-    def _chunk_origin(self, uuid: str | None, index: int | None) -> _Fields:
+    def _chunk_origin(self, uuid: str | None, index: int | None) -> Fields:
         """What the questions say of a chunk, such as ``hash_id``."""
         self._collected()
         return self._chunk_origins.get((uuid or "", -1 if index is None else index), {})
 
-    def _collected(self) -> dict[str, _Fields]:
+    def _collected(self) -> dict[str, Fields]:
         """What the first golden copy of each document and chunk says; the documents."""
         if self._origins is None:
             self._origins = {}
             for fields in self._objects("questions"):
-                chunks = _list(fields.get("golden_chunks"))
-                for raw in _list(fields.get("golden_documents")):
-                    golden = _fields(raw) or {}
-                    chunks += _list(golden.get("chunks"))
-                    name = _name(golden.get("uuid"))
+                chunks = items_in(fields.get("golden_chunks"))
+                for raw in items_in(fields.get("golden_documents")):
+                    golden = fields_in(raw) or {}
+                    chunks += items_in(golden.get("chunks"))
+                    name = name_in(golden.get("uuid"))
                     if name is not None and name not in self._origins:
-                        self._origins[name] = _meta(golden, _NO_ORIGIN)
+                        self._origins[name] = meta_of(golden, _NO_ORIGIN)
                 for raw in chunks:
-                    copy = _fields(raw) or {}
-                    place, meta = _place_of(copy), _meta(copy, _OF_CORPUS_CHUNK)
+                    copy = fields_in(raw) or {}
+                    place, meta = place_of(copy), meta_of(copy, _OF_CORPUS_CHUNK)
                     if place is not None and meta:
                         self._chunk_origins.setdefault(place, meta)
         return self._origins
@@ -215,7 +218,7 @@ class _Reading:
         """All chunks were read."""
         self._by_place = known.by_place if self._is_asked else None
 
-    def _stored(self, notes: list[Note]) -> Iterator[_Fields]:
+    def _stored(self, notes: list[Note]) -> Iterator[Fields]:
         """The chunks with their contexts: those of files, or else of stores of vectors."""
         yield from self._objects("contexts")
         for file in () if self._dataset.of_kind("contexts") else self._dataset.of_kind("contextual-vectors"):
@@ -232,18 +235,18 @@ class _Reading:
             named = {
                 n: raw for n, raw in fields.items() if n != "original_uuid" or not self._dataset.of_kind("documents")
             }
-            uuid = _uuid(fields)
-            made = self._with_origin(_chunk(named, _document_id(fields), place, notes), uuid)
+            uuid = uuid_of(fields)
+            made = self._with_origin(chunk_in(named, document_id_of(fields), place, notes), uuid)
             if made is not None:
                 known.with_context.add(made.chunk_id)
                 if self._is_asked:
                     known.by_place.setdefault((uuid or made.doc_id or "", made.ordinal or 0), made.chunk_id)
                 yield made
 
-    def _chunks_of(self, fields: _Fields, known: _Known, notes: list[Note]) -> Iterator[Chunk]:
+    def _chunks_of(self, fields: Fields, known: _Known, notes: list[Note]) -> Iterator[Chunk]:
         """The chunks of a document that are not among those."""
-        doc_id, uuid = _document_id(fields), _uuid(fields)
-        for chunk in _usual_chunks(fields.get("chunks"), doc_id) or _chunks(fields.get("chunks"), doc_id, notes):
+        doc_id, uuid = document_id_of(fields), uuid_of(fields)
+        for chunk in usual_chunks(fields.get("chunks"), doc_id) or chunks_in(fields.get("chunks"), doc_id, notes):
             made = self._with_origin(chunk, uuid)
             if made is not None and made.chunk_id not in known.with_context:
                 if self._is_asked:
@@ -267,31 +270,31 @@ class _Reading:
             if "id" not in fields:
                 notes.append(("derived", "questions", "question_id", "the place of the record, which has no id", None))
             left = {name: raw for name, raw in fields.items() if name not in _OF_QUESTION}
-            left = {**(_fields(fields.get("meta")) or {}), **left}
+            left = {**(fields_in(fields.get("meta")) or {}), **left}
             self._tell_lost(fields, question_id, notes)
-            answer, split = _text(fields.get("answer")), _text(fields.get("split")) or None
-            aliases = tuple(alias for raw in _list(fields.get("aliases")) if (alias := _text(raw)) is not None)
+            answer, split = text_in(fields.get("answer")), text_in(fields.get("split")) or None
+            aliases = tuple(alias for raw in items_in(fields.get("aliases")) if (alias := text_in(raw)) is not None)
             yield Question(question_id, text, answer, aliases, split, object_text(left))
 
-    def _tell_lost(self, fields: _Fields, question_id: str, notes: list[Note]) -> None:
+    def _tell_lost(self, fields: Fields, question_id: str, notes: list[Note]) -> None:
         """What the copies of golden documents and chunks say that is not in their metadata: beside ``meta``, or other
         than what the first copy says."""
-        chunks = _list(fields.get("golden_chunks"))
-        for raw in _list(fields.get("golden_documents")):
-            copy = _fields(raw) or {}
-            chunks += _list(copy.get("chunks"))
-            origin = self._origin(_name(copy.get("uuid")))
-            meta = _fields(copy.get("meta"))
+        chunks = items_in(fields.get("golden_chunks"))
+        for raw in items_in(fields.get("golden_documents")):
+            copy = fields_in(raw) or {}
+            chunks += items_in(copy.get("chunks"))
+            origin = self._origin(name_in(copy.get("uuid")))
+            meta = fields_in(copy.get("meta"))
             left = {n: v for n, v in copy.items() if n not in _OF_COPY or (n == "meta" and meta is None)}
             left |= {n: v for n, v in (meta or {}).items() if n != "num_chunks" and origin.get(n) != v}
-            _lose("documents", left, question_id, notes)
+            lose("documents", left, question_id, notes)
         for raw in chunks:
-            copy = _fields(raw) or {}
-            meta, place = _fields(copy.get("meta")), _place_of(copy)
+            copy = fields_in(raw) or {}
+            meta, place = fields_in(copy.get("meta")), place_of(copy)
             known = self._chunk_origin(*place) if place is not None and place in self._chunk_ids() else {}
             left = {n: v for n, v in copy.items() if n not in _OF_COPIED_CHUNK and (n != "meta" or meta is None)}
             left |= {n: v for n, v in (meta or {}).items() if known.get(n) != v}
-            _lose("chunks", left, question_id, notes)
+            lose("chunks", left, question_id, notes)
 
     def qrels(self, notes: list[Note]) -> Iterator[Qrel]:
         """The golden chunks. One that the corpus does not have keeps an id made of its uuid and index."""
@@ -300,8 +303,8 @@ class _Reading:
             if text is None:
                 continue
             named: set[str] = set()
-            for value in _golden(fields.get("golden_chunk_uuids"), question_id, notes):
-                pair = _pair(value)
+            for value in golden_in(fields.get("golden_chunk_uuids"), question_id, notes):
+                pair = pair_of(value)
                 if pair is None:
                     why = "no pair of a document's uuid and a chunk's index"
                     notes.append(("dropped", "qrels", None, why, f"{question_id}: {value}"))
@@ -315,12 +318,12 @@ class _Reading:
                     notes.append(("dropped", "qrels", None, "the question names the chunk twice", question_id))
                     continue
                 named.add(target)
-                yield Qrel(question_id, target, 1, "chunk", _text(fields.get("split")) or None)
+                yield Qrel(question_id, target, 1, "chunk", text_in(fields.get("split")) or None)
 
-    def _asked(self) -> Iterator[tuple[str, str | None, _Fields]]:
+    def _asked(self) -> Iterator[tuple[str, str | None, Fields]]:
         """Every record of a question: its id, its text if it has one, its fields."""
         for number, fields in enumerate(self._objects("questions"), 1):
-            yield _name(fields.get("id")) or f"q{number:04}", _text(fields.get("query")), fields
+            yield name_in(fields.get("id")) or f"q{number:04}", text_in(fields.get("query")), fields
 
     def _chunk_ids(self) -> dict[tuple[str, int], str]:
         """The id of each chunk by its document's uuid and its index; of several chunks at a place the first."""
@@ -328,132 +331,3 @@ class _Reading:
             for _ in self._chunks([]):
                 pass
         return self._by_place or {}
-
-
-def _usual_chunks(raw: Raw | None, doc_id: str | None) -> list[Chunk] | None:
-    """The chunks of a document, where all of them have the usual fields and nothing is to be reported."""
-    try:
-        usual = _USUAL.decode(raw) if raw is not None else []
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    found = [Chunk(each.chunk_id, each.content, doc_id, _index(each.original_index)) for each in usual]
-    return found if all(chunk.ordinal is not None for chunk in found) else None
-
-
-def _chunks(raw: Raw | None, doc_id: str | None, notes: list[Note]) -> Iterator[Chunk | None]:
-    """The same of any document."""
-    for place, item in enumerate(_items(raw, doc_id, notes)):
-        fields = _fields(item)
-        if fields is None:
-            notes.append(("dropped", "chunks", None, "no JSON object", f"{doc_id}: {bytes(item)[:80]!r}"))
-        else:
-            yield _chunk(fields, doc_id, place, notes)
-
-
-def _chunk(fields: _Fields, doc_id: str | None, place: int, notes: list[Note]) -> Chunk | None:
-    chunk_id = _name(fields.get("chunk_id"))
-    content = fields.get("original_content")
-    text = _text(content if content is not None else fields.get("content"))
-    shown = chunk_id or f"{doc_id}, chunk {place}"
-    if text is None:
-        notes.append(("dropped", "chunks", None, "its content is not a text", shown))
-        return None
-    ordinal = _index(fields.get("original_index"))
-    if ordinal is None:
-        ordinal = place
-        notes.append(("derived", "chunks", "ordinal", "its place, as original_index is not an index", shown))
-    if chunk_id is None:
-        if doc_id is None:
-            notes.append(("dropped", "chunks", None, "it has neither chunk_id nor doc_id", text))
-            return None
-        chunk_id = f"{doc_id}_chunk_{ordinal}"
-        notes.append(("derived", "chunks", "chunk_id", "made of the document's id and the index", chunk_id))
-    left = {name: raw for name, raw in fields.items() if name not in _OF_CHUNK}
-    context = _text(fields.get("contextualized_content"))
-    return Chunk(chunk_id, text, doc_id, ordinal, context or None, metadata=object_text(left))
-
-
-def _meta(copy: _Fields, without: tuple[str, ...]) -> _Fields:
-    """The meta of a golden copy."""
-    return {name: raw for name, raw in (_fields(copy.get("meta")) or {}).items() if name not in without}
-
-
-def _place_of(copy: _Fields) -> tuple[str, int] | None:
-    """The document's uuid and the index of a golden copy of a chunk."""
-    uuid, index = _name(copy.get("doc_uuid")), _index(copy.get("index"))
-    return (uuid, index) if uuid is not None and index is not None else None
-
-
-def _list(raw: Raw | None) -> list[Raw]:
-    with suppress(msgspec.DecodeError):
-        if raw is not None:
-            return _LIST.decode(raw)
-    return []
-
-
-def _lose(table: str, left: _Fields, question_id: str, notes: list[Note]) -> None:
-    why = "only the golden copy in a question has it"
-    notes += [("lost", table, "metadata", why, f"{question_id}: {name} {compact(raw)}") for name, raw in left.items()]
-
-
-def _items(raw: Raw | None, doc_id: str | None, notes: list[Note]) -> list[Raw]:
-    with suppress(msgspec.DecodeError):
-        if raw is not None:
-            return _LIST.decode(raw)
-    notes.append(("dropped", "chunks", None, "the document has no list of chunks", doc_id))
-    return []
-
-
-def _golden(raw: Raw | None, question_id: str, notes: list[Note]) -> list[Any]:
-    with suppress(ValueError, RecursionError):
-        value = long_or_short(raw) if raw is not None else None
-        if isinstance(value, list):
-            return value
-    notes.append(("dropped", "qrels", None, "the question has no list of golden chunks", question_id))
-    return []
-
-
-def _pair(value: Any) -> tuple[str, int] | None:
-    """A document's uuid and a chunk's index."""
-    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str):
-        return None
-    index = value[1]
-    return (value[0], index) if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None
-
-
-def _index(raw: Raw | None) -> int | None:
-    text = bytes(raw) if raw is not None else b""
-    return int(text) if text.isdigit() and len(text) <= 18 else None
-
-
-def _uuid(fields: _Fields) -> str | None:
-    return _name(fields.get("original_uuid"))
-
-
-def _document_id(fields: _Fields) -> str | None:
-    return _name(fields.get("doc_id")) or _uuid(fields)
-
-
-def _name(raw: Raw | None) -> str | None:
-    """An id: a text, or a number as it stands."""
-    if raw is None:
-        return None
-    data = bytes(raw)
-    return _text(raw) if data[:1] == b'"' else data.decode() if data[:1].isdigit() else None
-
-
-def _text(raw: Raw | None) -> str | None:
-    """A text; None for what is none, or holds half a character."""
-    try:
-        return string_of(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def _fields(raw: Raw | None) -> _Fields | None:
-    if raw is None:
-        return None
-    try:
-        return fields_of(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None

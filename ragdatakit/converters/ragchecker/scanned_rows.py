@@ -1,5 +1,8 @@
 """Tables of RAGChecker's results straight from the scanner, for a report: of rows as the tool writes them. All others
-are read as the reader reads them."""
+are read as the reader reads them.
+
+A long module, because the columns of all tables come from one scan of a row.
+"""
 
 from __future__ import annotations
 
