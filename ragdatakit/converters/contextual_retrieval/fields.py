@@ -1,4 +1,4 @@
-"""Fields of contextual retrieval's documents, chunks and golden copies as values, None where they are none."""
+"""Fields of contextual retrieval's documents, chunks and golden copies as values."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def place_of(copy: Fields) -> tuple[str, int] | None:
 
 
 def items_in(raw: Raw | None) -> list[Raw]:
-    """The items of a list; none where it is no list."""
+    """The items of a list; of anything else there are none."""
     with suppress(msgspec.DecodeError):
         if raw is not None:
             return _LIST.decode(raw)
@@ -157,7 +157,7 @@ def text_in(raw: Raw | None) -> str | None:
 
 
 def fields_in(raw: Raw | None) -> Fields | None:
-    """The fields of an object; None where it is none."""
+    """The fields of an object, else None."""
     if raw is None:
         return None
     try:
