@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from ragdatakit.api.report import open_database
 from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.reports.neighbourhoods import read_neighbourhoods
+from ragdatakit.reports.neighbourhoods import _EACH, _HUBS, read_neighbourhoods
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, StartNode
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from tests.command_line import FIXTURES, run
@@ -71,6 +72,24 @@ def test_of_a_large_graph_what_matters_is_taken() -> None:
     assert sum("hub" in (s, t) for s, _, t in spelled(graph)) >= 24
     assert graph.marks[graph.names.index(f"n{LARGE - 7}")] == "start"
     assert graph == read(edges, start_nodes=[StartNode("q", f"n{LARGE - 7}")], nodes=[Node("lone")])
+
+
+def test_edges_that_several_hubs_share_are_in_the_order_of_the_rows() -> None:
+    chosen = random.Random(7)
+    edges = [Edge(f"n{chosen.randrange(400)}", f"r{n}", f"n{chosen.randrange(400)}") for n in range(LARGE)]
+    degrees = Counter(name for e in edges for name in (e.source, e.target))
+    turns: dict[int, tuple[int, int]] = {}
+    for seed, hub in enumerate(sorted(degrees, key=lambda name: (-degrees[name], name))[:_HUBS]):
+        of_hub = [row for row, e in enumerate(edges) if hub in (e.source, e.target)]
+        for turn, row in enumerate(of_hub[:_EACH]):
+            known = turns.get(row, (turn, seed))
+            turns[row] = (min(turn, known[0]), min(seed, known[1]))
+
+    graph = read(edges)
+
+    assert graph is not None
+    expected = [edges[row].relation for row in sorted(turns, key=lambda row: (*turns[row], row))]
+    assert [relation for _, relation, _ in spelled(graph)][: len(expected)] == expected[: len(graph.edges)]
 
 
 def test_without_edges_there_is_nothing_to_walk_in() -> None:

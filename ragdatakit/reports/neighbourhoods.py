@@ -147,8 +147,8 @@ def _read(at: duckdb.DuckDBPyConnection, tables: list[str], node: str) -> Neighb
 
 def _descriptions(at: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """What the graph says of the nodes of the page."""
-    query = f"""select name, left(first({_DESCRIPTION}), {_LONGEST + 1}) from (
-                  select name, case when json_valid(attributes) then attributes end as object
+    query = f"""select name, left(first({_DESCRIPTION} order by place), {_LONGEST + 1}) from (
+                  select rowid as place, name, case when json_valid(attributes) then attributes end as object
                   from main.nodes semi join walk_names using (name)
                 ) group by name"""
     return {name: shortened(text, _LONGEST) for name, text in at.execute(query).fetchall() if text}
@@ -206,7 +206,7 @@ def _part(at: duckdb.DuckDBPyConnection, marks: dict[str, str], node: str) -> li
     )
     edges = at.execute(
         f"""select source, coalesce(relation, ''), target from main.edges e join walk_edges w on e.rowid = w.id
-            order by turn, seed limit {_MOST_EDGES}"""
+            order by turn, seed, id limit {_MOST_EDGES}"""
     ).fetchall()
     room = _MOST_EDGES - len(edges)
     if room > 0:
