@@ -87,10 +87,7 @@ def place_of(copy: Fields) -> tuple[str, int] | None:
 
 def items_in(raw: Raw | None) -> list[Raw]:
     """The items of a list; of anything else there are none."""
-    with suppress(msgspec.DecodeError):
-        if raw is not None:
-            return _LIST.decode(raw)
-    return []
+    return _listed(raw) or []
 
 
 def lose(table: str, left: Fields, question_id: str, notes: list[Note]) -> None:
@@ -100,11 +97,16 @@ def lose(table: str, left: Fields, question_id: str, notes: list[Note]) -> None:
 
 
 def _items(raw: Raw | None, doc_id: str | None, notes: list[Note]) -> list[Raw]:
+    found = _listed(raw)
+    if found is None:
+        notes.append(("dropped", "chunks", None, "the document has no list of chunks", doc_id))
+    return found or []
+
+
+def _listed(raw: Raw | None) -> list[Raw] | None:
     with suppress(msgspec.DecodeError):
-        if raw is not None:
-            return _LIST.decode(raw)
-    notes.append(("dropped", "chunks", None, "the document has no list of chunks", doc_id))
-    return []
+        return _LIST.decode(raw) if raw is not None else None
+    return None
 
 
 def golden_in(raw: Raw | None, question_id: str, notes: list[Note]) -> list[Any]:

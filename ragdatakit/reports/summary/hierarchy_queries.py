@@ -17,7 +17,7 @@ from (
 )
 """
 KEYS = (COMMUNITY, TITLE, RANK)
-GIVEN = f"try(json_extract_string(metadata, ['$.{COMMUNITY}', '$.{TITLE}', '$.{RANK}'])) as found"
+GIVEN = f"try(json_extract_string(metadata, {[f'$.{key}' for key in KEYS]})) as found"
 REPORTS = f"""
 select id, min(row) as place, arg_min(filled, row) as filled, arg_min(title, row) as title, arg_min(rank, row) as rank,
   arg_min(leaves, row) as leaves
