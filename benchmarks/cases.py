@@ -248,11 +248,20 @@ _LARGE = ("GraphRAG", *DOCUMENTS, "RAPTOR")
 """Those whose sets are that large that a quarter will do."""
 
 
+def reported_set(name: str, scale: float) -> Set:
+    """The set that a report is made of, which quality is checked of, too."""
+    return Set(REPORTED[name][1], scale / 4 if name in _LARGE else scale)
+
+
+def validated(name: str) -> str:
+    """The case of plain validation of that set."""
+    return f"Report on {name}: ragdata validate"
+
+
 def _report(scale: float) -> list[Case]:
     cases = []
-    for name, (format_, kind) in REPORTED.items():
-        made = Set(kind, scale / 4 if name in _LARGE else scale)
-        floor = f"Report on {name}: ragdata validate"
+    for name, (format_, _) in REPORTED.items():
+        made, floor = reported_set(name, scale), validated(name)
         words = ("report", "{}", "--from", format_, "-q")
         cases += [
             Case(floor, "Reports", made, words=_validate(format_), note="what a report is measured by"),

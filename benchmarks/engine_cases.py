@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cases import HERE, Case, all_cases
+from cases import HERE, REPORTED, Case, all_cases, reported_set, validated
 from sets.names import Set
 
 _GROUPS = ("SPLADE", "DataMind", "A-RAG", "GFM-RAG", "SAGE", "Reports", "Start")
@@ -47,7 +47,7 @@ def engine_cases(scale: float) -> list[Case]:
     cases = [case for case in all_cases(scale, series=False) if case.group in _GROUPS]
     for one in SCANNED:
         cases += _scanned(one, scale)
-    cases += [*_decoded(scale), *_findings(scale), *_slow(scale), *_many()]
+    cases += [*_decoded(scale), *_findings(scale), *_slow(scale), *_quality(scale), *_many()]
     return cases
 
 
@@ -111,15 +111,26 @@ def _findings(scale: float) -> list[Case]:
 
 def _slow(scale: float) -> list[Case]:
     small, own = "Engine: small, floor", Set("splade", SMALL * scale)
-    quality, sound = "Engine: quality", "Engine: BEIR, 2 cores"
     source = Set("datamind", CONVERTED * scale)
     conversion = ("convert", "--from", "datamind", "--to", "gfm-rag", "{}", "{target}", "-q")
     return [
         Case(small, "Engine: small", own, "duckdb_scan", ("splade",)),
         Case("Engine: small", "Engine: small", own, words=_validate("light-splade"), against=small),
-        Case(quality, quality, Set("beir", scale), words=_validate("beir", "--quality"), against=sound, rounds=2),
         Case("Engine: DataMind to GFM-RAG", "Engine: conversions", source, words=conversion, rounds=2),
     ]
+
+
+def quality(name: str) -> str:
+    """The case of the quality of one of the sets that reports are made of."""
+    return f"Engine: quality of {name}"
+
+
+def _quality(scale: float) -> list[Case]:
+    return [
+        Case(quality(name), "Engine: quality", reported_set(name, scale), words=_validate(format_, "--quality"),
+             against=validated(name), rounds=2)
+        for name, (format_, _) in REPORTED.items()
+    ]  # fmt: skip
 
 
 def _many() -> list[Case]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases import REPORTED
+from cases import REPORTED, validated
 from engine_targets import engine_targets
 from figures import Figures, quotient
 from score import Score
@@ -70,9 +70,7 @@ def _reports(f: Figures) -> list[Target]:
     wanted = []
     for name in REPORTED:
         own = f"Report on {name}: ragdata report"
-        wanted.append(
-            Target(f"report on {name}, to validating it", 2.0, "×", f.times(own, f"Report on {name}: ragdata validate"))
-        )
+        wanted.append(Target(f"report on {name}, to validating it", 2.0, "×", f.times(own, validated(name))))
         wanted.append(Target(f"peak memory, report on {name}", 1500, "MB", f.megabytes(own)))
     return wanted
 
