@@ -5,19 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate
 from ragdatakit.api.configuration import configuration_of
-from ragdatakit.quality.training import _NumberCodes
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.rules.quality import RULES
 from ragdatakit.schemas.settings.thresholds import QualityOptions, thresholds_in
@@ -351,34 +348,3 @@ def test_many_texts_are_looked_at_in_any_number_of_threads(tmp_path: Path) -> No
 
     assert found[0] == found[1] == found[2]
     assert all(any(code in line for line in found[0]) for code in ("QU201", "QU202"))
-
-
-def test_negatives_like_positives_whatever_their_ids_are(tmp_path: Path) -> None:
-    """Integers of any size, and texts."""
-    base = tmp_path / "train"
-    base.mkdir()
-    texts, ids = ("One and the same text.", "One  and the same text.", "Another."), (7, 1 << 40, "x")
-    documents = [{"doc_id": i, "text": text} for i, text in zip(ids, texts, strict=True)]
-    pairs = ((7, 1 << 40), (7, -5), ("x", 1 << 40), (7, 7))
-    triplets = [{"qid": -1, "pos_doc_id": positive, "neg_doc_id": negative} for positive, negative in pairs]
-    files = {"doc_master": documents, "query_master": [{"qid": -1, "text": "What?"}], "triplets": triplets}
-    files["positive_lists"] = [{"qid": -1, "positive_doc_ids": [7]}]
-    for name, records in files.items():
-        (base / f"{name}.ndjson").write_text("".join(json.dumps(record) + "\n" for record in records))
-
-    found = validate(tmp_path, format="light-splade", quality=True, select=["QU401"]).findings
-
-    assert [(f.line, f.value) for f in found] == [(1, str(1 << 40)), (3, str(1 << 40))]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the measure is that of Linux")
-def test_one_large_id_takes_no_memory() -> None:
-    import resource  # which not every system has
-
-    def held() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-
-    codes, before = _NumberCodes(), held()
-
-    assert codes.of(np.array([7, (1 << 26) - 1])).tolist() == [hash("7"), hash(str((1 << 26) - 1))]
-    assert held() - before < 1 << 25
