@@ -120,8 +120,8 @@ def test_odd_rows_are_read_by_the_reader(tmp_path: Path, monkeypatch: pytest.Mon
     finished: list[bool] = []
     batches = scanned_rows.RowColumns.batches
 
-    def watched(self: scanned_rows.RowColumns, tables: Any) -> Any:
-        yield from batches(self, tables)
+    def watched(self: scanned_rows.RowColumns) -> Any:
+        yield from batches(self)
         finished.append(self.by_row)
 
     monkeypatch.setattr(scanned_rows.RowColumns, "batches", watched)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ragdatakit.arrays.codes import WIDE, number_of_distinct
+from ragdatakit.converters.contextual_retrieval import reading as contextual_reading
 from ragdatakit.converters.sage import reading as sage_reading
 from ragdatakit.converters.sage import scanned_records
 from ragdatakit.converters.source_tables import read_source
@@ -106,18 +107,42 @@ def of_sage(folder: Path, records: list[str]) -> Path:
         result = {"text": text, "metadata": {"id": f"d{number}"}, "more": [{"}": 10**14}]}
         stages = {"retrieval_results": [result, {"text": "}]", "score": 0.5}], "refining_results": [{"text": text[:9]}]}
         lines.append(json.dumps({"query": "q", "question": {"id": f"q{number}"}, "references": ["a"], **stages}))
-    lines[20:20] = ["", "{", lines[20].replace('"score"', '"title": "t", "score"'), lines[21].replace("0.5", "1e-9")]
-    (folder / "records.jsonl").write_text("\n".join(lines))
+    lines[20:20] = [
+        "\udcff",
+        "",
+        "{",
+        lines[20].replace('"score"', '"title": "t", "score"'),
+        lines[21].replace("0.5", "1e-9"),
+    ]
+    (folder / "records.jsonl").write_text("\n".join(lines), errors="surrogateescape")
     return folder
 
 
+def of_contextual_retrieval(folder: Path, records: list[str]) -> Path:
+    documents = []
+    for number, text in enumerate(records):
+        chunks = [{"chunk_id": f"c{number}_{n}", "original_index": n, "content": text[n:]} for n in range(2)]
+        documents.append({"doc_id": f"d{number}", "original_uuid": f"u{number}", "content": text, "chunks": chunks})
+    whole = json.dumps([*documents[:9], {**documents[9], "doc_id": 9, "note": "\udcff"}, *documents[10:]], indent=1)
+    (folder / "codebase_chunks.json").write_text(whole.replace("\\udcff", "\udcff"), errors="surrogateescape")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of any size are worth to be read by columns."""
+    monkeypatch.setattr(sage_reading, "_WORTH", 0)
+    monkeypatch.setattr(contextual_reading, "_WORTH", 0)
+
+
 @pytest.mark.parametrize("most_bytes", [100, 1 << 25])
-@pytest.mark.parametrize("made", [of_beir, of_light_splade, of_arag, of_datamind, of_trec, of_sage])
+@pytest.mark.parametrize(
+    "made", [of_beir, of_light_splade, of_arag, of_datamind, of_trec, of_sage, of_contextual_retrieval]
+)
 def test_texts_apart_give_the_same_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, most_bytes: int
 ) -> None:
     monkeypatch.setattr(texts, "_MOST_BYTES", most_bytes)
-    monkeypatch.setattr(sage_reading, "_WORTH", 0)
     folder = made(tmp_path, [*TEXTS, *TEXTS[:3], *map(str, range(20))])  # type: ignore[operator]
     table = "documents" if made in (of_beir, of_light_splade, of_trec) else "runs" if made is of_sage else "chunks"
     assert summary_of(folder, table, apart=True) == summary_of(folder, table, apart=False)
@@ -144,17 +169,15 @@ def test_texts_of_which_the_sample_was_guessed_wrong_are_read_again(
 
 
 @pytest.mark.parametrize("new", ["LAMP", "l\\amp", "la"])
-@pytest.mark.parametrize("made", [of_beir, of_sage])
-def test_a_file_that_changed_before_its_texts_were_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, new: str
-) -> None:
-    monkeypatch.setattr(sage_reading, "_WORTH", 0)
+@pytest.mark.parametrize("made", [of_beir, of_sage, of_contextual_retrieval])
+def test_a_file_that_changed_before_its_texts_were_read_again(tmp_path: Path, made: object, new: str) -> None:
     folder = made(tmp_path, TEXTS * 9)  # type: ignore[operator]
-    file = folder / ("corpus.jsonl" if made is of_beir else "records.jsonl")
+    names = {of_beir: "corpus.jsonl", of_sage: "records.jsonl"}
+    file = folder / names.get(made, "codebase_chunks.json")  # type: ignore[call-overload]
     with opened(folder) as database:
         database.wants_facts = texts.facts_wanted(apart=True)
         database.read(*database.tables)
-        file.write_text(file.read_text().replace("lamp", new))
+        file.write_bytes(file.read_bytes().replace(b"lamp", new.encode()))
         with pytest.raises(RagdataError, match="it changed while it was read"):
             summarize(database, alone=True)
 
@@ -162,7 +185,6 @@ def test_a_file_that_changed_before_its_texts_were_read_again(
 def test_some_texts_that_are_held_and_some_that_are_not_in_a_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sage_reading, "_WORTH", 0)
     monkeypatch.setattr(scanned_records, "TEXT_BLOCK_BYTES", 2000)
     folder = of_sage(tmp_path, [*TEXTS, *map(str, range(40))])
     by_rows = summary_of(folder, "runs", apart=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from json import JSONDecoder
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,10 @@ from ragdatakit.scanner.texts import joined, lengths_and_codes
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
+    from ragdatakit.database.text_places import TextsOf
     from ragdatakit.scanner.blocks import KeptValues, ScannedFacts
+
+_DECODER = JSONDecoder(parse_int=len, parse_float=len)  # numbers of any length
 
 
 def texts_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
@@ -41,6 +45,11 @@ def known_texts_between(
     begin, end = np.searchsorted(facts.empty, (first, last)).tolist()
     known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin, share, places)
     return replace(texts_between(kept, first, last), known=known)
+
+
+def filled_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
+    """The same where empty texts are none."""
+    return texts_between(replace(kept, missing=np.flatnonzero(np.diff(kept.offsets) == 0)), first, last)
 
 
 def objects_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
@@ -80,3 +89,16 @@ def chosen_texts(column: PackedColumn, rows: Sequence[int]) -> PackedColumn:
     chosen, places = joined(values)
     known = KnownTexts(*lengths_and_codes(chosen, places), column.known.share)
     return replace(packed_texts(chosen, places.astype(np.int64), np.empty(0, np.int64)), known=known)
+
+
+def member_texts(name: str) -> TextsOf:
+    """What gives the texts that are members of this name, of objects each with whatever is behind it; nothing where
+    they are no such objects."""
+
+    def found(given: list[bytes]) -> list[bytes]:
+        try:
+            return [_DECODER.raw_decode(one.decode(errors="replace"))[0][name].encode() for one in given]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return []
+
+    return found

@@ -608,7 +608,7 @@ class DatasetDatabase:
         for one in filled.values():
             one.begin()
         try:
-            for given in way(list(filled), {name: one.losses for name, one in filled.items()}):
+            for given in way(filled):
                 for name, batches in given.items():
                     filled[name].add(batches)
         except MachineError:
@@ -641,10 +641,10 @@ class DatasetDatabase:
 
 
 def _rows_together(
-    group: TablesTogether, tables: Collection[str], losses: Mapping[str, Losses]
+    group: TablesTogether, filled: Mapping[str, FilledTable]
 ) -> Iterator[Mapping[str, Iterable[Sequence[PackedColumn]]]]:
-    for rows in group.together(tables):
-        yield {name: row_batches(name, iter(some), losses[name]) for name, some in rows.items()}
+    for rows in group.together(list(filled)):
+        yield {name: row_batches(name, iter(some), filled[name].losses) for name, some in rows.items()}
 
 
 def _is_left_to_reader(error: Exception) -> bool:

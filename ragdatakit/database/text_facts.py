@@ -86,6 +86,11 @@ class TextFacts:
         """Whether there are any."""
         return bool(self._characters)
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are so far."""
+        return self._rows
+
     def apart(self, files: Sequence[DataFile]) -> bool:
         """Whether texts of these files, which are all that the table is made of, may stay out of it."""
         self._expected = 0

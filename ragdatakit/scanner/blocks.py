@@ -181,11 +181,11 @@ class BlockScanner:
     values are wanted, ``facts`` is the one of whose texts there are to be facts. ``sample`` says of which
     texts of the next block these have the text, too: before that block there are so many rows, and of all rows every so
     many-th one is wanted (two numbers, 0 for none). ``items`` are objects in lists of which
-    the same is wanted. ``by_member``: records are looked at to their end, so that it is
+    the same is wanted, also by ``items_sample``. ``by_member``: records are looked at to their end, so that it is
     known which members of those that are noted a rule may want to see.
     """
 
-    sample = (0, 0, 0)
+    sample = items_sample = (0, 0, 0)
 
     def __init__(
         self,
@@ -285,7 +285,9 @@ class BlockScanner:
     def _mine(self) -> Results:
         mine = self._results.mine()
         if self._has_facts:
-            called(self._library.rd_sample(mine.address, *self.sample))
+            called(self._library.rd_sample(mine.address, False, *self.sample))
+        if self._items is not None and self._items.facts:
+            called(self._library.rd_sample(mine.address, True, *self.items_sample))
         return mine
 
     def _found(self, mine: Results, length: int = 0) -> ScannedBlock:

@@ -174,14 +174,18 @@ pub unsafe extern "C" fn rd_plan_facts(plan: *mut Plan, field: u64) -> i32 {
     })
 }
 
-/// Say which texts the next scans keep of the field of which there are facts: see `Sample`.
+/// Say which texts the next scans keep of the field of which there are facts, or of that of objects in lists: see
+/// `Sample`.
 ///
 /// # Safety
 /// `block` came from `rd_block_new` and is not in use.
 #[no_mangle]
-pub unsafe extern "C" fn rd_sample(block: *mut Scanned, before: u64, step: u64, other: u64) -> i32 {
+pub unsafe extern "C" fn rd_sample(block: *mut Scanned, of_items: i32, before: u64, step: u64, other: u64) -> i32 {
     guarded(PANICKED, || {
-        let Some(block) = block.as_mut() else { return MISUSED };
+        let Some(mut block) = block.as_mut() else { return MISUSED };
+        if of_items != 0 {
+            block = block.items.get_or_insert_with(Box::default);
+        }
         block.facts.chosen = Sample { before, steps: [step, other] };
         DONE
     })

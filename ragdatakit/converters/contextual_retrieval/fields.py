@@ -16,6 +16,8 @@ from ragdatakit.schemas.canonical import Chunk
 Fields = dict[str, Raw]
 OF_CHUNK = ("doc_id", "chunk_id", "original_index", "content", "original_content", "contextualized_content")
 """Fields of a chunk that have a place of their own, or repeat its document."""
+OF_DOCUMENT = ("doc_id", "title", "content", "chunks")
+"""Fields of a document that have a place of their own."""
 _LIST = msgspec.json.Decoder(list[Raw])
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import Options
+from ragdatakit.converters.contextual_retrieval.both_tables import BothTables, KnownChunks
 from ragdatakit.converters.contextual_retrieval.fields import (
-    OF_CHUNK,
+    OF_DOCUMENT,
     Fields,
     chunk_in,
     chunks_in,
@@ -26,7 +26,6 @@ from ragdatakit.converters.contextual_retrieval.fields import (
     golden_in,
     items_in,
     lose,
-    meta_of,
     name_in,
     pair_of,
     place_of,
@@ -34,39 +33,34 @@ from ragdatakit.converters.contextual_retrieval.fields import (
     usual_chunks,
     uuid_of,
 )
+from ragdatakit.converters.contextual_retrieval.golden_copies import GoldenCopies, Place
 from ragdatakit.files.containers.json_text import dumps, fields_of, object_text
 from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore, opened_store
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedReading, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.tables_together import SharedRows
-from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.files.reading.tables_together import Filling, SharedRows
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 
-_OF_DOCUMENT = ("doc_id", "title", "content", "chunks")
+if TYPE_CHECKING:
+    from ragdatakit.database.columns import PackedColumn
+
 _OF_QUESTION = ("id", "query", "answer", "aliases", "split", "meta", "golden_doc_uuids", "golden_chunk_uuids",
                 "golden_documents", "golden_chunks")  # fmt: skip
 """Fields that have a place of their own, or repeat the corpus."""
-_NO_ORIGIN = ("num_chunks", "doc_id", "original_uuid", "title", "content", "chunks")
 _GOLDEN_NAMES = {"index": "original_index", "content": "content"}
 """Fields of the chunk of a golden document, and what they are called in the corpus."""
 _OF_COPY = ("uuid", "content", "chunks", "meta")
 _OF_COPIED_CHUNK = ("doc_uuid", "index", "content")
 """Fields of the golden documents and chunks of a question that repeat the corpus, or are read into it."""
-_OF_CORPUS_CHUNK = (*OF_CHUNK, "original_uuid")
 _AT_ONCE, _FEW = 1 << 22, 1 << 13
 """Bytes of documents, and chunks with a context, whose rows are given together."""
-
-
-@dataclass(slots=True)
-class _Known:
-    """What is known of the chunks so far: the ids of those with a context, and where there are questions the id of the
-    first one by its document's uuid and its index."""
-
-    with_context: set[str] = field(default_factory=set)
-    by_place: dict[tuple[str, int], str] = field(default_factory=dict)
+_WORTH = 1 << 20
+"""Bytes of documents below which reading rows takes no longer than columns."""
 
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
@@ -77,9 +71,9 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     reading = _Reading(dataset, records)
     found: dict[str, RowSource] = {}
     if dataset.of_kind("documents") or reading.golden_alone:
-        found["documents"] = SharedRows(reading, "documents")
+        found["documents"] = SharedRows(reading, "documents", reading.columns)
     if reading.golden_alone or any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors"))):
-        found["chunks"] = SharedRows(reading, "chunks")
+        found["chunks"] = SharedRows(reading, "chunks", reading.columns)
     if dataset.of_kind("questions"):
         found |= {
             "questions": NotedRows(records.losses, reading.questions),
@@ -97,17 +91,15 @@ def _fields_of_chunks(store: VectorStore) -> Iterator[Fields]:
 
 
 class _Reading:
-    """Reads the files, as often as is wanted. Memory holds the ids of the chunks, for the join."""
+    """Reads the files, as often as is wanted. Memory holds the ids of the chunks that questions name, for the join."""
 
     def __init__(self, dataset: Dataset, records: RecordReader) -> None:
         self._dataset = dataset
         self._records = records
-        self._is_asked = bool(dataset.of_kind("questions"))
-        self._by_place: dict[tuple[str, int], str] | None = None
-        self._origins: dict[str, Fields] | None = None
-        self._chunk_origins: dict[tuple[str, int], Fields] = {}
+        self._by_place: dict[Place, str] | None = None
+        self._copies = GoldenCopies(lambda: self._objects("questions"))
         of_corpus = any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors")))
-        self.golden_alone = self._is_asked and not of_corpus
+        self.golden_alone = bool(dataset.of_kind("questions")) and not of_corpus
         """Whether there are no documents but those that the questions have a copy of."""
         self._of_corpus = {
             "documents": NotedRows(records.losses, self._documents),
@@ -120,24 +112,50 @@ class _Reading:
 
     def together(self, tables: Collection[str]) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Both, of documents that are read once."""
-        documents, chunks = (NotedReading(self._of_corpus[table]) for table in ("documents", "chunks"))
-        known = _Known()
-        stored = chunks.told(self._stored_chunks(known, chunks.notes))
-        while some := list(islice(stored, _FEW)):
+        both = self._together()
+        for some in self._stored_together(both):
             yield {"chunks": some}
         made: dict[str, list[Any]] = {"documents": [], "chunks": []}
         size = 0
         for fields in self._whole_documents():
-            made["documents"] += documents.told(self._documents_of(fields, documents.notes))
-            made["chunks"] += chunks.told(self._chunks_of(fields, known, chunks.notes))
+            both.add(made, fields)
             size += sum(memoryview(value).nbytes for value in fields.values())
             if size > _AT_ONCE:
                 yield made
                 made, size = {"documents": [], "chunks": []}, 0
         yield made
-        documents.end()
-        chunks.end()
-        self._take(known)
+        self._end(both)
+
+    def _together(self) -> BothTables:
+        documents, chunks = (NotedReading(self._of_corpus[table]) for table in ("documents", "chunks"))
+        return BothTables(documents, chunks, self._documents_of, self._chunks_of)
+
+    def _stored_together(self, both: BothTables) -> Iterator[list[Chunk]]:
+        """The chunks that have a context, some thousand at a time."""
+        stored = both.chunks.told(self._stored_chunks(both.known, both.chunks.notes))
+        while some := list(islice(stored, _FEW)):
+            yield some
+
+    def _end(self, both: BothTables) -> None:
+        both.end()
+        self._by_place = both.known.by_place
+
+    def columns(self, tables: Mapping[str, Filling]) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
+        """The same for a report, as columns."""
+        from ragdatakit.converters.contextual_retrieval.scanned_documents import DocumentColumns  # needs numpy
+        from ragdatakit.database.dataset_database import Unproved
+        from ragdatakit.database.row_batches import row_batches
+
+        files = self._dataset.of_kind("documents")
+        are_arrays = all(json_container(file.path, file.boundary) == "json-array" for file in files)
+        is_worth = sum(size_of(file.path) for file in files) >= _WORTH
+        if not is_worth or not are_arrays or not all(table.facts.apart(files) for table in tables.values()):
+            raise Unproved
+        both = self._together()
+        for some in self._stored_together(both):
+            yield {"chunks": row_batches("chunks", iter(some), tables["chunks"].losses)}
+        yield from DocumentColumns(files, self._records, tables, both, self._copies).batches()
+        self._end(both)
 
     def _objects(self, kind: str) -> Iterator[Fields]:
         for file in self._dataset.of_kind(kind):
@@ -155,8 +173,8 @@ class _Reading:
         elif text is None:
             notes.append(("dropped", "documents", None, "its content is not a text", doc_id))
         else:
-            left = {name: raw for name, raw in fields.items() if name not in _OF_DOCUMENT}
-            left = {**self._origin(uuid_of(fields)), **left}
+            left = {name: raw for name, raw in fields.items() if name not in OF_DOCUMENT}
+            left = {**self._copies.of_document(uuid_of(fields)), **left}
             yield Document(doc_id, text, text_in(fields.get("title")) or None, object_text(left))
 
     def _whole_documents(self) -> Iterator[Fields]:
@@ -178,45 +196,13 @@ class _Reading:
                 yield fields_of(dumps({"original_uuid": golden["uuid"], "content": golden.get("content"),
                                        "chunks": chunks}))  # fmt: skip
 
-    def _origin(self, uuid: str | None) -> Fields:
-        """What the questions say of a document: where it comes from."""
-        return self._collected().get(uuid or "", {})
-
-    def _chunk_origin(self, uuid: str | None, index: int | None) -> Fields:
-        """What the questions say of a chunk, such as ``hash_id``."""
-        self._collected()
-        return self._chunk_origins.get((uuid or "", -1 if index is None else index), {})
-
-    def _collected(self) -> dict[str, Fields]:
-        """What the first golden copy of each document and chunk says; the documents."""
-        if self._origins is None:
-            self._origins = {}
-            for fields in self._objects("questions"):
-                chunks = items_in(fields.get("golden_chunks"))
-                for raw in items_in(fields.get("golden_documents")):
-                    golden = fields_in(raw) or {}
-                    chunks += items_in(golden.get("chunks"))
-                    name = name_in(golden.get("uuid"))
-                    if name is not None and name not in self._origins:
-                        self._origins[name] = meta_of(golden, _NO_ORIGIN)
-                for raw in chunks:
-                    copy = fields_in(raw) or {}
-                    place, meta = place_of(copy), meta_of(copy, _OF_CORPUS_CHUNK)
-                    if place is not None and meta:
-                        self._chunk_origins.setdefault(place, meta)
-        return self._origins
-
     def _chunks(self, notes: list[Note]) -> Iterator[Chunk]:
         """The chunks: those with a context, then those of the documents that are not among them."""
-        known = _Known()
+        known = KnownChunks()
         yield from self._stored_chunks(known, notes)
         for fields in self._whole_documents():
             yield from self._chunks_of(fields, known, notes)
-        self._take(known)
-
-    def _take(self, known: _Known) -> None:
-        """All chunks were read."""
-        self._by_place = known.by_place if self._is_asked else None
+        self._by_place = known.by_place
 
     def _stored(self, notes: list[Note]) -> Iterator[Fields]:
         """The chunks with their contexts: those of files, or else of stores of vectors."""
@@ -228,7 +214,7 @@ class _Reading:
             except (PickleError, OSError) as error:
                 notes.append(("dropped", "chunks", None, f"the contexts of a store of vectors: {error}", file.name))
 
-    def _stored_chunks(self, known: _Known, notes: list[Note]) -> Iterator[Chunk]:
+    def _stored_chunks(self, known: KnownChunks, notes: list[Note]) -> Iterator[Chunk]:
         """The chunks that have a context."""
         for fields in self._stored(notes):
             place = len(known.with_context)
@@ -239,23 +225,21 @@ class _Reading:
             made = self._with_origin(chunk_in(named, document_id_of(fields), place, notes), uuid)
             if made is not None:
                 known.with_context.add(made.chunk_id)
-                if self._is_asked:
-                    known.by_place.setdefault((uuid or made.doc_id or "", made.ordinal or 0), made.chunk_id)
+                self._copies.remember(known.by_place, (uuid or made.doc_id or "", made.ordinal or 0), made.chunk_id)
                 yield made
 
-    def _chunks_of(self, fields: Fields, known: _Known, notes: list[Note]) -> Iterator[Chunk]:
+    def _chunks_of(self, fields: Fields, known: KnownChunks, notes: list[Note]) -> Iterator[Chunk]:
         """The chunks of a document that are not among those."""
         doc_id, uuid = document_id_of(fields), uuid_of(fields)
         for chunk in usual_chunks(fields.get("chunks"), doc_id) or chunks_in(fields.get("chunks"), doc_id, notes):
             made = self._with_origin(chunk, uuid)
             if made is not None and made.chunk_id not in known.with_context:
-                if self._is_asked:
-                    known.by_place.setdefault((uuid or doc_id or "", made.ordinal or 0), made.chunk_id)
+                self._copies.remember(known.by_place, (uuid or doc_id or "", made.ordinal or 0), made.chunk_id)
                 yield made
 
     def _with_origin(self, chunk: Chunk | None, uuid: str | None) -> Chunk | None:
         """The chunk with what golden copies say of it."""
-        origin = self._chunk_origin(uuid, chunk.ordinal) if chunk is not None else {}
+        origin = self._copies.of_chunk(uuid, chunk.ordinal) if chunk is not None else {}
         if chunk is None or not origin:
             return chunk
         own = fields_of(chunk.metadata) if chunk.metadata else {}
@@ -283,7 +267,7 @@ class _Reading:
         for raw in items_in(fields.get("golden_documents")):
             copy = fields_in(raw) or {}
             chunks += items_in(copy.get("chunks"))
-            origin = self._origin(name_in(copy.get("uuid")))
+            origin = self._copies.of_document(name_in(copy.get("uuid")))
             meta = fields_in(copy.get("meta"))
             left = {n: v for n, v in copy.items() if n not in _OF_COPY or (n == "meta" and meta is None)}
             left |= {n: v for n, v in (meta or {}).items() if n != "num_chunks" and origin.get(n) != v}
@@ -291,7 +275,7 @@ class _Reading:
         for raw in chunks:
             copy = fields_in(raw) or {}
             meta, place = fields_in(copy.get("meta")), place_of(copy)
-            known = self._chunk_origin(*place) if place is not None and place in self._chunk_ids() else {}
+            known = self._copies.of_chunk(*place) if place is not None and place in self._chunk_ids() else {}
             left = {n: v for n, v in copy.items() if n not in _OF_COPIED_CHUNK and (n != "meta" or meta is None)}
             left |= {n: v for n, v in (meta or {}).items() if known.get(n) != v}
             lose("chunks", left, question_id, notes)
@@ -325,8 +309,8 @@ class _Reading:
         for number, fields in enumerate(self._objects("questions"), 1):
             yield name_in(fields.get("id")) or f"q{number:04}", text_in(fields.get("query")), fields
 
-    def _chunk_ids(self) -> dict[tuple[str, int], str]:
-        """The id of each chunk by its document's uuid and its index; of several chunks at a place the first."""
+    def _chunk_ids(self) -> dict[Place, str]:
+        """The id of each chunk that a question names by its place; of several chunks at a place the first."""
         if self._by_place is None:
             for _ in self._chunks([]):
                 pass

@@ -28,9 +28,8 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.tables_together import SharedRows
+from ragdatakit.files.reading.tables_together import Filling, SharedRows
 from ragdatakit.schemas.canonical import Answer, Chunk, Document, Qrel, Question, Run
-from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import NotMeantError
 from ragdatakit.schemas.ragchecker.format import RAGCHECKER
 
@@ -94,9 +93,7 @@ class RagCheckerReading:
 
         raise Unproved
 
-    def columns(
-        self, tables: Collection[str], losses: Mapping[str, Losses]
-    ) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
+    def columns(self, tables: Mapping[str, Filling]) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
         """The rows of several for a report, as columns, in one reading of the file."""
         from ragdatakit.converters.ragchecker.passage_names import OfRowError
         from ragdatakit.converters.ragchecker.scanned_rows import RowColumns  # needs numpy
@@ -107,8 +104,8 @@ class RagCheckerReading:
             raise Unproved
         unheard = self._records.unheard()
         try:
-            found = RowColumns(file, unheard, losses)
-            yield from found.batches(tables)
+            found = RowColumns(file, unheard, tables)
+            yield from found.batches()
         except OfRowError:
             self._by_row = True
             raise Unproved from None

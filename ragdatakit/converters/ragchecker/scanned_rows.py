@@ -6,7 +6,7 @@ A long module, because the columns of all tables come from one scan of a row.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.record_reading import RecordReader
-    from ragdatakit.schemas.conversions import Losses
+    from ragdatakit.files.reading.tables_together import Filling
 
 _TEXTS = ("query_id", "query", "gt_answer", "response")
 _ROW = Record(
@@ -96,8 +96,8 @@ _Others = Sequence[tuple[int, bytes]]
 class RowColumns:
     """Batches of the rows of tables that a file of results gives."""
 
-    def __init__(self, file: DataFile, records: RecordReader, losses: Mapping[str, Losses]) -> None:
-        self._file, self._records, self._losses = file, records, losses
+    def __init__(self, file: DataFile, records: RecordReader, tables: Mapping[str, Filling]) -> None:
+        self._file, self._records, self._tables = file, records, tables
         self._scanner = BlockScanner(_ROW, {}, kept=(*_TEXTS, *OF_ANSWER, REST), facts="query", items=_PASSAGES)
         self._size = 0 if file.path.name.lower().endswith(".gz") else size_of(file.path)
         self._begin(by_row=False)
@@ -114,7 +114,7 @@ class RowColumns:
         """Whether ids of passages are unique in their row only, as far as the file was read."""
         return self._passages.by_row
 
-    def batches(self, tables: Collection[str]) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
+    def batches(self) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
         """Those of each part of the file. Raises `OfRowError` where the ids of rows before turn out to be of their
         row."""
         is_first = True
@@ -124,15 +124,15 @@ class RowColumns:
             ):
                 segments = self._segments(*taken) if isinstance(taken, tuple) else [[*taken.records()]]
                 try:
-                    found = self._columns_of(segments, tables)
+                    found = self._columns_of(segments)
                 except OfRowError:
                     if not is_first:
                         raise
                     self._begin(by_row=True)
-                    found = self._columns_of(segments, tables)
+                    found = self._columns_of(segments)
                 is_first = False
                 yield {table: put_together(some) for table, some in found.items()}
-        for table in tables:
+        for table in self._tables:
             self._tell(table)
 
     def _parts(self, elements: ArraySource, pool: Here) -> Iterator[tuple[Part, ScannedBlock | None]]:
@@ -172,8 +172,8 @@ class RowColumns:
             return [[(element.record, element.raw) for element in part.elements()]]
         return found
 
-    def _columns_of(self, segments: Sequence[_Segment | _Others], tables: Collection[str]) -> _Parts:
-        parts: _Parts = {table: [] for table in tables}
+    def _columns_of(self, segments: Sequence[_Segment | _Others]) -> _Parts:
+        parts: _Parts = {table: [] for table in self._tables}
         for segment in segments:
             if isinstance(segment, _Segment):
                 self._add(parts, segment)
@@ -188,7 +188,7 @@ class RowColumns:
             if fields is not None:
                 self._take(rows, fields)
         for table, some in parts.items():
-            some.extend(row_batches(table, iter(rows[table]), self._losses[table]))
+            some.extend(row_batches(table, iter(rows[table]), self._tables[table].losses))
 
     def _take(self, rows: Mapping[str, list[Any]], fields: dict[str, Raw]) -> None:
         """The rows that one row of results gives."""

@@ -12,9 +12,8 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.paths.boundary import listed_file
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.tables_together import SharedRows
+from ragdatakit.files.reading.tables_together import Filling, SharedRows
 from ragdatakit.schemas.canonical import Asset
-from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
     from ragdatakit.database.columns import PackedColumn
@@ -65,9 +64,7 @@ class _Tables:
         for loss in later:
             self._samples.tell(*loss)
 
-    def columns(
-        self, tables: Collection[str], losses: Mapping[str, Losses]
-    ) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
+    def columns(self, tables: Mapping[str, Filling]) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
         """The same for a report, as columns: of the records themselves they have empty objects."""
         from ragdatakit.converters.sage.scanned_records import RecordColumns  # needs numpy
         from ragdatakit.database.dataset_database import Unproved
@@ -80,6 +77,6 @@ class _Tables:
             raise Unproved
         unheard = self._records.unheard()
         samples = Samples(self._dataset, unheard, self._options)
-        yield from RecordColumns(samples, tables, losses).batches(files, unheard)
+        yield from RecordColumns(samples, tables).batches(files, unheard)
         self._records.hear(unheard)
         self._samples = samples.heard(self._records)

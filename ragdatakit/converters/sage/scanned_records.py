@@ -4,10 +4,9 @@ with results as most are. All others are read as the reader reads them."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
-from json import JSONDecoder
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from ragdatakit.converters.kept_columns import Columns, values_of
 from ragdatakit.converters.kept_numbers import numbers_of
-from ragdatakit.converters.kept_rows import known_texts_between, objects_between, texts_between
+from ragdatakit.converters.kept_rows import known_texts_between, member_texts, objects_between, texts_between
 from ragdatakit.converters.sage.documents import KEPT_METADATA
 from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
 from ragdatakit.database.columns import (
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.record_reading import RecordReader
-    from ragdatakit.schemas.conversions import Losses
+    from ragdatakit.files.reading.tables_together import Filling
 
     Numbers = npt.NDArray[np.int64]
     Marks = npt.NDArray[np.bool_]
@@ -104,7 +103,7 @@ _LEAST_RUN = 5
 """Plain records side by side, below which it takes longer to cut columns than to read them."""
 _WITH_FACTS = ("questions", "runs")
 """Tables of whose texts there are facts."""
-_DECODER = JSONDecoder(parse_int=len, parse_float=len)  # numbers of any length
+_TEXTS = member_texts("text")
 _REFERENCES = msgspec.json.Decoder(list[list[str]])
 _STAND_IN = "{}"
 """What is said of a record in the table of all: no report asks what it says."""
@@ -149,8 +148,8 @@ class RecordColumns:
     """Batches of the rows of ``tables`` that files of records give, which `Samples` reads otherwise. `Unproved` where
     that is not possible."""
 
-    def __init__(self, samples: Samples, tables: Collection[str], losses: Mapping[str, Losses]) -> None:
-        self._samples, self._tables, self._losses = samples, tables, losses
+    def __init__(self, samples: Samples, tables: Mapping[str, Filling]) -> None:
+        self._samples, self._tables = samples, tables
         self._later: list[tuple[Any, ...]] = []
         self._stages = _names(STAGES)
         self._records = BlockScanner(_RECORD, {}, _ASKED, kept=_KEPT, facts="query", items=_RESULTS)
@@ -288,7 +287,7 @@ class RecordColumns:
         places = []
         if block.place is not None and items.facts is not None:
             file, offset = block.place
-            places.append((0, RecordPlaces(items.facts.starts[start : end + 1] + offset, file, _texts_of_results)))
+            places.append((0, RecordPlaces(items.facts.starts[start : end + 1] + offset, file, _TEXTS)))
         parts.append(
             [
                 _repeated(ids, counts.reshape(-1, stages).sum(axis=1)),
@@ -307,7 +306,7 @@ class RecordColumns:
         for table, some in parts.items():
             rows = chain.from_iterable(self._rows_of(sample, table) for sample in samples)
             place = [*schema_of(table)].index(COLUMN) if table in _WITH_FACTS else -1
-            for columns in row_batches(table, rows, self._losses[table]):
+            for columns in row_batches(table, rows, self._tables[table].losses):
                 some.append([*columns])
                 if place >= 0:
                     known = replace(known_of(columns[place]), share=share)
@@ -345,14 +344,6 @@ def _references(given: list[bytes | None], plain: Marks) -> list[list[str]]:
             plain[row] = False
             found.append([])
     return found
-
-
-def _texts_of_results(given: list[bytes]) -> list[bytes]:
-    """The texts of results, each with what is behind it; nothing where they are no results."""
-    try:
-        return [_DECODER.raw_decode(result.decode())[0]["text"].encode() for result in given]
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return []
 
 
 def _names(values: Sequence[str]) -> PackedColumn:

@@ -59,6 +59,13 @@ class NotedReading:
             self._rows.tell(self.notes, self._place)
             yield row
 
+    def passed(self, rows: int) -> None:
+        """So many rows, which are the next ones, came in another way; nothing is noted of them."""
+        if rows:
+            self._rows.tell(self.notes, self._place + 1)
+            self._place += rows
+            self._rows.tell(self.notes, self._place)
+
     def end(self) -> None:
         """There are no more rows."""
         self._rows.tell(self.notes, self._place + 1)

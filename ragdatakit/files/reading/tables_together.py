@@ -20,15 +20,25 @@ class TablesTogether(Protocol):
         table after the other."""
 
 
+class Filling(Protocol):
+    """A table of a report that is filled: what is lost of it, and what is known of the texts that it has so far."""
+
+    losses: Losses
+
+    @property
+    def facts(self) -> Any:
+        """As `ragdatakit.database.text_facts.TextFacts`."""
+
+
 @dataclass(frozen=True, slots=True)
 class SharedRows:
     """The source of one of these tables. Where something is made of its rows, the source is another one: so whoever
-    finds it may read them together. ``columns`` gives batches of columns of several of these tables for a report, whose
-    losses are counted by table; it raises `Unproved` where it cannot."""
+    finds it may read them together. ``columns`` gives batches of columns for the several of these tables that are
+    filled; it raises `Unproved` where it cannot."""
 
     group: TablesTogether
     table: str
-    columns: Callable[[Collection[str], Mapping[str, Losses]], Iterator[Mapping[str, Any]]] | None = None
+    columns: Callable[[Mapping[str, Filling]], Iterator[Mapping[str, Any]]] | None = None
 
     def __call__(self) -> Iterator[Any]:
         """Its rows, from the beginning."""
