@@ -12,9 +12,12 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.converters.sql_tables import blocks_of
+from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.quality import graph, located_records
 from ragdatakit.quality.rows_having import RowsHaving
 from ragdatakit.scanner.library import library
+from ragdatakit.scanner.sheets import cut_records
 
 pytestmark = pytest.mark.skipif(library() is None, reason="there is no scanner")
 
@@ -92,6 +95,45 @@ def test_only_rows_that_may_be_meant_are_read(odd: bytes, tmp_path: Path, monkey
 
     assert {"QU304", "QU501"} <= {found.code for found in quickly.findings}
     assert quickly.findings == one_by_one.findings
+
+
+def test_rows_of_very_many_columns_are_read_one_by_one(tmp_path: Path) -> None:
+    folder = gfm_rag(tmp_path / "set")
+    before = validate(folder, quality=HUBS)
+    nodes = folder / "processed" / "stage1" / "nodes.csv"
+    further = "".join(f",c{n}" for n in range(1 << 16))
+    nodes.write_text(
+        nodes.read_text(encoding="utf-8").replace("attributes", f"attributes{further}", 1), encoding="utf-8"
+    )
+
+    after = validate(folder, quality=HUBS)
+
+    places = [[(f.code, f.message, f.line) for f in found.findings if f.code[:2] == "QU"] for found in (before, after)]
+    assert places[0] == places[1] != []
+
+
+@pytest.mark.parametrize("share", [2, 1000])
+def test_the_scanner_leads_to_a_few_rows_only(tmp_path: Path, share: int) -> None:
+    path = tmp_path / "edges.csv"
+    lines = [f"{'hub' if n % share == 0 else n},r,b\n" for n in range(3000)]
+    path.write_text(f"source,relation,target\n{''.join(lines)}")
+    reader = CsvReader(Source(path, gz=False))
+    assert reader.open()
+    having = RowsHaving(reader, ["hub"])
+    reader.quick = cut_records
+    (block,) = reader.blocks()
+    cuts = list[int]()
+
+    def counted(*given: Any) -> Any:
+        cuts.append(1)
+        return cut_records(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ragdatakit.quality.rows_having.cut_records", counted)
+        found = list(having.of(block))
+
+    assert found == [(n, row) for n, row in enumerate(block.raw_rows()) if n % share == 0]
+    assert len(cuts) == (2 if share > 2 else 0)  # each copies what is behind
 
 
 def trec(folder: Path) -> Path:

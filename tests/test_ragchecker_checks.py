@@ -220,4 +220,5 @@ def test_report_says_that_an_object_is_wanted_not_an_array(tmp_path: Path) -> No
 
     shown = " ".join(run("report", str(tmp_path)).out.split())
 
-    assert "the file is not a JSON object with a list called results" in shown
+    assert "1 file left out: the file is not a JSON object with a list called results (" in shown
+    assert shown.index("called results (") < shown.index("checking_inputs.json)")

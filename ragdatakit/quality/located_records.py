@@ -134,10 +134,11 @@ class LocatedRecords:
         form = CsvForm(header, "", set())
         rows_of = _every_row
         if having and library() is not None:
-            from ragdatakit.quality.rows_having import RowsHaving  # needs numpy
+            from ragdatakit.quality.rows_having import MOST_COLUMNS, RowsHaving  # needs numpy
             from ragdatakit.scanner.sheets import cut_records
 
-            rows_of, reader.quick = RowsHaving(reader, having).of, cut_records
+            if len(header) <= MOST_COLUMNS:
+                rows_of, reader.quick = RowsHaving(reader, having).of, cut_records
         for block in reader.blocks():
             self._show_progress(file, source)
             for number, row in rows_of(block):

@@ -8,8 +8,11 @@ import numpy as np
 
 from ragdatakit.arrays.codes import are_among
 from ragdatakit.arrays.text_codes import codes_of_texts
-from ragdatakit.files.containers.csv_rows import CsvBlock, CsvReader, RawRow, found_quickly
+from ragdatakit.files.containers.csv_rows import CsvBlock, CsvReader, RawRow, found_rows
 from ragdatakit.scanner.sheets import SheetColumn, SheetScanner, cut_records
+
+MOST_COLUMNS = 1 << 6
+"""Of a file that is worth it: each cell gets a code."""
 
 
 class RowsHaving:
@@ -31,5 +34,5 @@ class RowsHaving:
         for cells in scanned.cells.values():
             wanted |= are_among(cells.codes["first"], self._wanted)
         numbers = np.flatnonzero(wanted).tolist()
-        rows = found_quickly(block.data, block.offset, block.first_line, numbers, self._widths, cut_records)
+        rows = found_rows(block.data, block.offset, block.first_line, numbers, self._widths, cut_records)
         return zip(numbers, rows, strict=False)

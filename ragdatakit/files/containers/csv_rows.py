@@ -26,6 +26,7 @@ _BLANK = late_pattern(rb"[ \t]*+(?=[\r\n]|\Z)")
 LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
 _MANY, _MOST_ODD = 64, 1 << 10  # rows that are worth the quick way; rows cut one by one at once where it often fails
+_MOST_FOUND = 1 << 8  # records that the quick way leads to, for each of which all data behind it is copied
 
 Cutter = Callable[[bytes, int, bool, tuple[int, ...]], tuple[int, int, int]]
 """A quick way to cut up to so many rows: (rows, bytes, lines) at the beginning of data, as far as it is certain."""
@@ -277,18 +278,18 @@ def locate_rows(
     for block, data in zip(blocks, read(source, spans), strict=False):
         first, line, offset = table.records[block], table.lines[block], table.offsets[block]
         numbers = [record - first for record in wanted[block]]
-        if quick is None:
-            rows, _, _ = cut_rows(data, offset, line, True, widths)
-            found = [rows[n] for n in numbers if n < len(rows)]
-        else:
-            found = list(found_quickly(data, offset, line, numbers, widths, quick))
+        found = found_rows(data, offset, line, numbers, widths, quick)
         yield from zip(wanted[block], found, strict=False)
 
 
-def found_quickly(
-    data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...], quick: Cutter
+def found_rows(
+    data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...], quick: Cutter | None
 ) -> Iterator[RawRow]:
-    """The records with these numbers (ascending), cut one by one only where the quick way does not go on."""
+    """The records with these numbers (ascending); of a few the others are cut by the quick way, as far as it goes."""
+    if quick is None or len(numbers) > _MOST_FOUND:
+        every, _, _ = cut_rows(data, offset, line, True, widths)
+        yield from (every[number] for number in numbers if number < len(every))
+        return
     at = row = 0
     for number in numbers:
         while row < number:

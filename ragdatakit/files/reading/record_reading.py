@@ -614,7 +614,8 @@ class RecordReader:
             yield found
         if array.top == "other":
             wanted = f"object with a list called {array.names[0]}" if isinstance(array, WrappedSource) else array.NOUN
-            self._drop(file, 0, f"the file is not a JSON {wanted}", array.head)
+            why = f"the file is not a JSON {wanted}"
+            self.tell_once("dropped", file.kind, None, why, file, 0, file.display)
         if isinstance(array, WrappedSource):
             file.wrapper, file.around = array.member, tuple(array.around)
         self._close(file, source, count)
