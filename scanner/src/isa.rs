@@ -101,8 +101,8 @@ pub trait Isa: Sized {
     /// Which of 32 bytes are no ASCII, and which are in each of the sets: a bit of each byte, the first is the lowest.
     /// The sets have only ASCII; of what is beyond it nothing is said.
     fn in_sets(sets: &Sets, chunk: &[u8; 32]) -> (u32, [u32; 3]);
-    /// Which bytes are blanks: a bit of each, the first is the lowest.
-    fn blanks(block: &[u8; BLOCK]) -> u64;
+    /// Which bytes are this one: a bit of each, the first is the lowest.
+    fn places(block: &[u8; BLOCK], wanted: u8) -> u64;
     /// The sum of the first `length` bytes, or all, each times its power; and whether a digit is among them.
     fn sum_of_word(powers: &Powers, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool);
 
@@ -155,6 +155,12 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 #[inline(always)]
 fn zeros(word: u64) -> u64 {
     word.wrapping_sub(LOW) & !word & HIGH
+}
+
+/// The lowest bits of eight bytes, side by side.
+#[inline(always)]
+fn lowest_bits(word: u64) -> u64 {
+    (word & LOW).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 impl<const SPREAD: bool> Isa for Portable<SPREAD> {
@@ -285,8 +291,7 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
     fn in_sets(sets: &Sets, chunk: &[u8; 32]) -> (u32, [u32; 3]) {
         let (mut beyond, mut found, mut rest) = (0, [0; 3], &chunk[..]);
         while let Some((before, group)) = rest.split_last_chunk::<8>() {
-            // the lowest bits of eight bytes, side by side
-            let bits = |word: u64| ((word & LOW).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32;
+            let bits = |word: u64| lowest_bits(word) as u32;
             let kinds = u64::from_le_bytes(group.map(|byte| sets.of[usize::from(byte & 0x7F)]));
             beyond = beyond << 8 | bits(u64::from_le_bytes(*group) >> 7);
             for (number, bytes) in found.iter_mut().enumerate() {
@@ -298,8 +303,14 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
     }
 
     #[inline(always)]
-    fn blanks(block: &[u8; BLOCK]) -> u64 {
-        block.iter().rev().fold(0, |all, &byte| all << 1 | u64::from(byte == b' '))
+    fn places(block: &[u8; BLOCK], wanted: u8) -> u64 {
+        let (mut found, mut rest) = (0, &block[..]);
+        while let Some((before, group)) = rest.split_last_chunk::<8>() {
+            let word = u64::from_le_bytes(*group) ^ (LOW * u64::from(wanted));
+            let others = ((word & !HIGH) + !HIGH) | word; // their high bit, of every byte that is not zero
+            (found, rest) = (found << 8 | lowest_bits(!others >> 7), before);
+        }
+        found
     }
 
     #[inline(always)]

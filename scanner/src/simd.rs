@@ -195,7 +195,7 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     fn count_blanks(data: &[u8]) -> (u64, bool) {
         let (mut count, mut doubled, mut before, mut rest) = (0, false, 0, data);
         while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
-            let blanks = Self::blanks(block);
+            let blanks = Self::places(block, b' ');
             count += u64::from(blanks.count_ones());
             doubled |= blanks & (blanks << 1 | before) != 0;
             (before, rest) = (blanks >> 63, behind);
@@ -240,11 +240,11 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 
     #[inline(always)]
-    fn blanks(block: &[u8; BLOCK]) -> u64 {
+    fn places(block: &[u8; BLOCK], wanted: u8) -> u64 {
         let (mut found, mut rest) = (0, &block[..]);
         while let Some((before, chunk)) = rest.split_last_chunk::<32>() {
             // SAFETY: arithmetic on registers, on a processor that has AVX2.
-            let mask = unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(chunk), _mm256_set1_epi8(0x20))) };
+            let mask = unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(chunk), _mm256_set1_epi8(wanted as i8))) };
             (found, rest) = (found << 32 | u64::from(mask as u32), before);
         }
         found

@@ -173,7 +173,7 @@ pub fn words_with<I: Isa>(folding: &Folding, text: &str, codes: &mut Vec<u64>, f
     {
         let mut count = 0;
         for (first, block) in (0..).step_by(BLOCK).zip(some.chunks_exact(BLOCK)) {
-            let parts = !block.first_chunk().map_or(0, I::blanks);
+            let parts = !block.first_chunk().map_or(0, |block| I::places(block, b' '));
             let mut found = parts ^ (parts << 1 | inside);
             inside = parts >> 63;
             let behind = count + found.count_ones() as usize;

@@ -25,6 +25,8 @@ _END = late_pattern(rb"\r\n|\r|\n")
 _BLANK = late_pattern(rb"[ \t]*+(?=[\r\n]|\Z)")
 LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
+_WORTH_CUTTING = 4
+"""This part of a block, left behind the end of a chunk of rows, is cut as it is: to put more behind it is to copy both."""
 _MANY, _MOST_ODD = 64, 1 << 10  # rows that are worth the quick way; rows cut one by one at once where it often fails
 _MOST_FOUND = 1 << 8  # records that the quick way leads to, for each of which all data behind it is copied
 
@@ -200,13 +202,14 @@ class CsvReader:
 
     def _fill(self, length: int) -> None:
         """Have so many bytes at hand, or all there are."""
-        held, have = [self._data], len(self._data)
+        held, have = [self._data] if self._data else [], len(self._data)
         while have < length and not self._ended:
             piece = next(self._pieces, b"")
             self._ended = not piece
-            held.append(piece)
+            if piece:
+                held.append(piece)
             have += len(piece)
-        self._data = b"".join(held) if len(held) > 1 else self._data
+        self._data = held[0] if len(held) == 1 else b"".join(held)
 
     def _cut_some(self, most: int, most_bytes: int = 1 << 62) -> list[RawRow]:
         """Records cut one by one; at least one, if there is one."""
@@ -240,7 +243,7 @@ class CsvReader:
         """The rows behind the header, in order; no block reaches over the end of one of pandas' chunks."""
         row, patience = self.rows[0], 1
         while row < self.rows[1]:
-            self._fill(self.source.block_bytes)
+            self._fill(self.source.block_bytes // _WORTH_CUTTING + 1)
             if not self._data:
                 return
             left = min(self.chunk_rows - row % self.chunk_rows, self.rows[1] - row)

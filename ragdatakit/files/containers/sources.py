@@ -294,7 +294,13 @@ class Source:
         yield from self._pieces_from(fd, size, self._bom_length(os.pread(fd, 3, 0)))
 
     def _pieces_from(self, fd: int, size: int, offset: int) -> Iterator[bytes]:
-        while piece := os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset):
+        while offset < size:
+            length = min(self.block_bytes, size - offset)
+            if offset + length < size:
+                length = _to_line_end(fd, offset, length)
+            piece = os.pread(fd, length, offset)
+            if not piece:
+                return
             offset += len(piece)
             self.bytes_read = self.progress = offset
             yield piece
