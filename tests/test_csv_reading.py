@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,27 @@ def test_records_are_cut_as_pandas_cuts_them(
         return
     if closed and len(frame.columns) == 3 and str(frame.index.dtype) == "int64":
         assert [(row + [""] * 3)[: max(3, len(row))] for row in cells] == frame.values.tolist()
+
+
+def test_blocks_are_pieces_of_the_file_that_nobody_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b,c\n" + "".join(f"{'x' * (n % 40)},{n},{{}}\n" for n in range(1000)))
+    pieces: list[bytes] = []
+
+    def kept(source: Source) -> Iterator[bytes]:
+        for piece in read_pieces(source):
+            pieces.append(piece)
+            yield piece
+
+    read_pieces = Source.pieces
+    monkeypatch.setattr(Source, "pieces", kept)
+    reader = CsvReader(Source(path, False, block_bytes=1000), cut_plain)
+    assert reader.open()
+    blocks = list(reader.blocks())
+
+    assert all(piece.endswith(b"\n") and len(piece) <= 1000 for piece in pieces)
+    assert len(blocks) > 10
+    assert all(block.data is piece for block, piece in zip(blocks[1:], pieces[2:], strict=True))
 
 
 def test_a_quote_that_is_not_closed_costs_one_record(tmp_path: Path) -> None:

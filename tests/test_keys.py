@@ -20,11 +20,12 @@ from ragdatakit.arrays import code_tables
 from ragdatakit.arrays.code_tables import HashTable
 from ragdatakit.arrays.codes import WIDE as WIDE_CODES
 from ragdatakit.arrays.codes import mix
+from ragdatakit.arrays.growing import GrowingArray
 from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 from ragdatakit.arrays.pairs import PairIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.paths.sql_text import hash_expression
-from ragdatakit.scanner.keys import FirstValues, mixed
+from ragdatakit.scanner.keys import FirstValues, mark, mixed
 from ragdatakit.scanner.library import ScannerError, library
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values
@@ -338,3 +339,24 @@ def test_a_table_is_found_in_by_another_process(scanner: str) -> None:
         ).stdout
 
     assert given.split() == [b"5000"]
+
+
+@pytest.mark.parametrize("quick", [True, False], ids=["library", "numpy"])
+def test_marks_of_what_is_not_there_are_the_last_one(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not quick:
+        monkeypatch.setattr("ragdatakit.scanner.keys.library", lambda: None)
+    marks = np.zeros(6, np.bool_)
+
+    mark(marks, np.array([3, 9, 0, 9, 3], np.int32)[::2])
+    assert marks.tolist() == [True, False, False, True, False, False]
+    mark(marks, np.array([-1], np.int32))
+    assert marks.tolist() == [True, False, False, True, False, True]
+
+
+def test_parts_become_one_array() -> None:
+    grown, parts = GrowingArray(), [np.arange(n, n + n % 7, dtype=np.int32) for n in range(100)]
+
+    assert len(grown.whole) == 0
+    for number, part in enumerate(parts, 1):
+        grown.extend(part)
+        assert grown.whole.tolist() == np.concatenate(parts[:number]).tolist()

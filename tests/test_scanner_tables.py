@@ -261,6 +261,7 @@ def test_what_is_misused_is_refused() -> None:
     assert found.rd_rows_scan(None, rows, b"", 0, 0, None, 0) < 0
     assert found.rd_rows_scan(scanner._sheet, rows, b"", 0, 0, None, 41) < 0
     assert found.rd_rows_cut(None, 5, 1, 1, 3, 3, 0, None) < 0
+    assert found.rd_mark(None, 0, None, 0) < 0 and found.rd_mark(None, 1, None, 1) < 0
     found.rd_rows_free(rows)
     for blob in (b"", b"\x01" * 40):
         assert not found.rd_sheet_new(blob, len(blob))

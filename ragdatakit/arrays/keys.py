@@ -30,7 +30,7 @@ from ragdatakit.arrays.codes import (
 )
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.reading.threads import in_order
-from ragdatakit.scanner.keys import FirstValues
+from ragdatakit.scanner.keys import FirstValues, mark
 from ragdatakit.scanner.library import library
 
 Marks = npt.NDArray[np.bool_]
@@ -376,7 +376,7 @@ class NumpyIndex:
 
     def mark(self, found: npt.NDArray[np.int32], marks: Marks) -> None:
         """Remember that the keys looked up were named (any thread may)."""
-        marks[found] = True
+        mark(marks, found)
 
     def unmarked(self, marks: Marks) -> Rows:
         """Rows of the keys that were never marked."""

@@ -48,6 +48,15 @@ def find_in_table(
     return found
 
 
+def mark(marks: Marks, places: npt.NDArray[np.int32]) -> None:
+    """Mark these places, the last of all for those that are not there. Any thread may."""
+    if library() is None:
+        marks[places] = True
+        return
+    held = np.ascontiguousarray(places)
+    _call("rd_mark", marks.ctypes.data, len(marks), held.ctypes.data, len(held))
+
+
 def find_ranks(ranks: npt.NDArray[np.int32], least: int, codes: Codes) -> npt.NDArray[np.int32] | None:
     """The entry of ``ranks`` for each integer, counted from ``least``; its last one for those that are out of range."""
     if library() is None:

@@ -63,6 +63,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         _FLAG,
         (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER),
     ),
+    "rd_mark": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_rank_find": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_sieve": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH)),
     "rd_sieved": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH, _POINTER, _NUMBER)),

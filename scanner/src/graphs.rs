@@ -1,7 +1,7 @@
 //! What the edges of a graph show, for `arrays/graphs.py`, over arrays of node numbers.
 
+use crate::isa::ask_for;
 use crate::keys::stirred;
-use std::hint::black_box;
 
 /// The edges of a graph: those that have two ends and, where relations are given, one, none of which is below zero.
 pub struct Edges<'a> {
@@ -71,7 +71,10 @@ impl<'a> Edges<'a> {
         for (node, label) in labels.iter_mut().enumerate() {
             *label = node as i32;
         }
-        for (_, source, target) in self.each() {
+        for (row, source, target) in self.each() {
+            for ends in [self.sources, self.targets] {
+                ask_for(labels, ends.get(row + AT_ONCE).map_or(0, |&end| end as usize));
+            }
             if labels[source] != labels[target] {
                 let (first, second) = (root(labels, source), root(labels, target));
                 labels[first.max(second)] = first.min(second) as i32;
@@ -91,16 +94,20 @@ impl<'a> Edges<'a> {
         }
         let shift = 59 - counts.len().ilog2(); // 32 edges are counted in each
         let place = |code: u64| ((code >> shift >> 5) as usize, 2 * (code >> shift & 31));
-        self.some_at_a_time(|some| {
-            ask_for(counts, some.iter().map(|&(code, _)| place(code).0));
+        self.some_at_a_time(|some, ahead| {
+            for &(code, _) in ahead {
+                ask_for(counts, place(code).0);
+            }
             for &(code, _) in some {
                 let (word, bit) = place(code);
                 counts[word] |= (1 + (counts[word] >> bit & 1)) << bit; // 0, 1 and from then on 3
             }
         });
         let mut found: Vec<(u64, usize)> = Vec::new();
-        self.some_at_a_time(|some| {
-            ask_for(counts, some.iter().map(|&(code, _)| place(code).0));
+        self.some_at_a_time(|some, ahead| {
+            for &(code, _) in ahead {
+                ask_for(counts, place(code).0);
+            }
             found.extend(some.iter().filter(|&&(code, _)| {
                 let (word, bit) = place(code);
                 counts[word] >> bit & 2 != 0
@@ -116,20 +123,22 @@ impl<'a> Edges<'a> {
         true
     }
 
-    /// Codes of edges, the same for both directions, and their rows.
+    /// Codes of edges, the same for both directions, and their rows; and those that come next.
     #[inline(always)]
-    fn some_at_a_time(&self, mut work: impl FnMut(&[(u64, usize)])) {
+    fn some_at_a_time(&self, mut work: impl FnMut(&[(u64, usize)], &[(u64, usize)])) {
         let (mut some, mut count) = ([(0, 0); AT_ONCE], 0);
+        let (mut ahead, mut ready) = (some, 0);
         for (row, source, target) in self.each() {
             let ends = (source.min(target) as u64) << 32 | source.max(target) as u64;
-            some[count] = (stirred(ends, self.relation(row) as u64), row);
-            count += 1;
-            if count == AT_ONCE {
-                work(&some);
-                count = 0;
+            ahead[ready] = (stirred(ends, self.relation(row) as u64), row);
+            ready += 1;
+            if ready == AT_ONCE {
+                work(&some[..count], &ahead);
+                (some, count, ready) = (ahead, ready, 0);
             }
         }
-        work(&some[..count]);
+        work(&some[..count], &ahead[..ready]);
+        work(&ahead[..ready], &[]);
     }
 
     /// Mark in `next` the nodes that an edge joins to one that is marked. False where there is not a mark for each.
@@ -162,14 +171,8 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// Edges whose counts are asked for together.
+/// So many edges ahead the memory that they need is asked for: one by one each would wait for the one before it.
 const AT_ONCE: usize = 64;
-
-/// Ask for the memory of these words together: one by one each would wait for the one before it.
-#[inline(always)]
-fn ask_for(words: &[u64], places: impl Iterator<Item = usize>) {
-    black_box(places.fold(0, |seen, place| seen ^ words[place]));
-}
 
 /// The node of a part at which all others of it hang; those on the way hang nearer to it afterwards.
 #[inline(always)]

@@ -43,6 +43,15 @@ impl Level {
     }
 }
 
+/// Ask for the memory of what will be looked at soon, without waiting for it; of a place that is not there nothing comes.
+#[inline(always)]
+pub fn ask_for<T: Copy>(all: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    crate::simd::ask_for(all, place);
+    #[cfg(not(target_arch = "x86_64"))]
+    std::hint::black_box(all.get(place).copied());
+}
+
 /// Whether data is UTF-8, found the quickest way.
 #[must_use]
 pub fn is_utf8(data: &[u8]) -> bool {

@@ -8,6 +8,7 @@ use crate::keys::{find_ranks, mix, sieve, sieved, Numbering, Table};
 use crate::owned::distinct_per_owner;
 use crate::pairs::Pairs;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::RwLock;
 
 /// Put codes into a table of 2^`bits` slots, whose memory is all zeros; `seed` lays it out, also in other processes.
@@ -62,6 +63,22 @@ pub unsafe extern "C" fn rd_table_find(
             }
             _ => MISUSED,
         }
+    })
+}
+
+/// Mark places among `length`, the last of which is for those that are not there; other threads may mark some, too.
+///
+/// # Safety
+/// `marks` points to `length` bytes to be written, `places` to `count` numbers.
+#[no_mangle]
+pub unsafe extern "C" fn rd_mark(marks: *const AtomicU8, length: u64, places: *const i32, count: u64) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(marks), Some(places)) = (slice(marks, length), slice(places, count)) else { return MISUSED };
+        let Some((none, marks)) = marks.split_last() else { return MISUSED };
+        for &place in places {
+            marks.get(place as u32 as usize).unwrap_or(none).store(1, Ordering::Relaxed);
+        }
+        DONE
     })
 }
 

@@ -1,5 +1,6 @@
 //! Look-ups of key codes, in memory that Python owns.
 
+use crate::isa::ask_for;
 use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -60,35 +61,46 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
         true
     }
 
-    /// Some at a time: memory is asked for all of their slots before any of these is looked at, and so for the codes to
-    /// which they point. One by one each look-up would wait for the one before it.
+    /// Some at a time: the memory of their slots is asked for while those before them are looked at, and then that of the
+    /// codes to which they point. One by one each look-up would wait for the one before it.
     fn find_all<const N: usize>(&self, codes: &[u64], positions: &mut [i32]) {
         let (slots, held) = (self.slots.as_ref(), self.codes.as_ref());
-        let (mut there, mut seen) = ([0; AT_ONCE], 0);
-        for (positions, codes) in positions.chunks_mut(AT_ONCE).zip(codes.chunks(AT_ONCE * N)) {
-            for (slot, code) in there.iter_mut().zip(codes.chunks_exact(N)) {
-                *slot = slots[place_of(code, self.seed, self.bits)];
+        let mut ahead = codes.chunks(AT_ONCE * N);
+        let mut ask_for_slots = || {
+            for code in ahead.next().unwrap_or(&[]).chunks_exact(N) {
+                ask_for(slots, place_of(code, self.seed, self.bits));
             }
-            for ((position, code), slot) in positions.iter_mut().zip(codes.chunks_exact(N)).zip(&mut there) {
+        };
+        ask_for_slots();
+        let mut before: (&mut [i32], &[u64]) = (&mut [], &[]);
+        for (positions, codes) in positions.chunks_mut(AT_ONCE).zip(codes.chunks(AT_ONCE * N)) {
+            ask_for_slots();
+            for (position, code) in positions.iter_mut().zip(codes.chunks_exact(N)) {
                 // the first of the slots for it that may be its own, of which most are side by side
                 let (mut at, tag) = (place_of(code, self.seed, self.bits), tag_of::<N>(code) >> 32);
-                while *slot != 0 && *slot >> 32 != tag {
+                let mut slot = slots[at];
+                while slot != 0 && slot >> 32 != tag {
                     at = (at + 1) & self.mask;
-                    *slot = slots[at];
+                    slot = slots[at];
                 }
-                *position = (*slot as u32).wrapping_sub(1) as i32;
+                *position = (slot as u32).wrapping_sub(1) as i32;
+                ask_for(held, *position as u32 as usize * N);
             }
-            for position in positions.iter() {
-                seen ^= held.get(*position as u32 as usize * N).unwrap_or(&0);
-            }
-            for (position, code) in positions.iter_mut().zip(codes.chunks_exact(N)) {
-                let there = held.get(*position as u32 as usize * N..).and_then(|held| held.first_chunk::<N>());
-                if *position >= 0 && there != code.first_chunk() {
-                    *position = self.slot::<N>(code).map_or(-1, |place| place as i32);
-                }
+            let (positions, codes) = std::mem::replace(&mut before, (positions, codes));
+            self.compare::<N>(codes, positions);
+        }
+        self.compare::<N>(before.1, before.0);
+    }
+
+    /// Look those up again whose code is not at the position that was found.
+    #[inline(always)]
+    fn compare<const N: usize>(&self, codes: &[u64], positions: &mut [i32]) {
+        for (position, code) in positions.iter_mut().zip(codes.chunks_exact(N)) {
+            let there = self.codes.as_ref().get(*position as u32 as usize * N..).and_then(<[u64]>::first_chunk::<N>);
+            if *position >= 0 && there != code.first_chunk() {
+                *position = self.slot::<N>(code).map_or(-1, |place| place as i32);
             }
         }
-        black_box(seen);
     }
 
     /// The position of a code, or the slot and the bits with which it is to be put in.

@@ -24,8 +24,8 @@ use std::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_setr_epi64x,
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srli_epi16, _mm256_storeu_si256,
     _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256, _mm_add_epi32, _mm_add_epi64, _mm_and_si128,
-    _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_set1_epi8, _mm_sub_epi8,
-    _mm_unpackhi_epi64,
+    _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_prefetch, _mm_set1_epi8,
+    _mm_sub_epi8, _mm_unpackhi_epi64, _MM_HINT_T0,
 };
 
 /// AVX2; only for processors of which `Level::best` says that they have it.
@@ -46,6 +46,13 @@ macro_rules! compiled {
             unsafe { compiled::<$way>($($argument),*) }
         }
     )*};
+}
+
+/// Have the memory of a word brought near; see `isa::ask_for`. All processors of this kind can.
+#[inline(always)]
+pub fn ask_for<T>(all: &[T], place: usize) {
+    // SAFETY: nothing is read, and an address that is not there is passed over.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(all.as_ptr().wrapping_add(place).cast()) }
 }
 
 #[inline(always)]

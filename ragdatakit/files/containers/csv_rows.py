@@ -26,7 +26,7 @@ _BLANK = late_pattern(rb"[ \t]*+(?=[\r\n]|\Z)")
 LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
 _WORTH_CUTTING = 4
-"""This part of a block, left behind the end of a chunk of rows, is cut as it is: to put more behind it is to copy both."""
+"""This part of a block, left behind the end of a chunk of rows, is cut as it is: to add to it is to copy it all."""
 _MANY, _MOST_ODD = 64, 1 << 10  # rows that are worth the quick way; rows cut one by one at once where it often fails
 _MOST_FOUND = 1 << 8  # records that the quick way leads to, for each of which all data behind it is copied
 

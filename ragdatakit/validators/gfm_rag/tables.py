@@ -296,6 +296,8 @@ class _Arrays:
     """The tables of a big dataset: node and relation numbers of each edge as 32-bit arrays."""
 
     def __init__(self, wants_names: bool, sets: Any) -> None:
+        from ragdatakit.arrays.growing import GrowingArray
+
         self._wants_names = wants_names
         self._sets = sets
         self._types: list[npt.NDArray[np.int32]] = []
@@ -303,7 +305,7 @@ class _Arrays:
         self._known: dict[str, int] = {}
         self._spelled_as_keys = True
         self._sorted: SortedCodes | None = None
-        self._found: dict[str, list[npt.NDArray[np.int32]]] = {end: [] for end in ENDS}
+        self._found = {end: GrowingArray() for end in ENDS}
         self._first_row = -1
 
     def add_nodes(self, batch: Any, count_types: Any) -> None:
@@ -339,18 +341,13 @@ class _Arrays:
                 if positions is not None and valid is not None:
                     whole[valid] = positions
                 positions = whole
-            self._found[end].append(positions)
+            self._found[end].extend(positions)
         return int(batch.length)
 
     @property
     def ends(self) -> dict[str, npt.NDArray[np.int32]]:
         """By end, the number of each edge's node or relation (-1: not found)."""
-        import numpy as np
-
-        for end, parts in self._found.items():
-            if len(parts) != 1:
-                self._found[end] = [np.concatenate(parts) if parts else np.empty(0, np.int32)]
-        return {end: parts[0] for end, parts in self._found.items()}
+        return {end: found.whole for end, found in self._found.items()}
 
     @property
     def node_types(self) -> npt.NDArray[np.int32]:
