@@ -21,6 +21,7 @@ from ragdatakit.scanner.sheets import cut_records
 
 pytestmark = pytest.mark.skipif(library() is None, reason="there is no scanner")
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 HUBS = {"least-hub-edges": 3, "most-hub-share": 0.01, "least-hub-ratio": 1, "near-words": 4}
 ENDS = ("a", "Zürich", 'he said "hi"', "two, or\nmore", "b", "", "x y", "a")
 
@@ -74,6 +75,17 @@ def test_hubs_are_the_same(
     assert set(seen) == {"TextColumn"}
     assert by_columns.findings == by_rows.findings
     assert by_columns.by_rule == by_rows.by_rule
+
+
+@pytest.mark.parametrize("folder", sorted((FIXTURES / "graphrag").glob("*/*")), ids=lambda folder: folder.name)
+def test_text_units_and_ends_of_an_index_are_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = folder / "data" if (folder / "data").is_dir() else folder
+    by_rows = validate(folder, quality=HUBS, max_per_rule=0)
+
+    monkeypatch.setattr("ragdatakit.quality.checked_tables.blocks_of", partial(blocks_of, least_bytes=0))
+    by_columns = validate(folder, quality=HUBS, max_per_rule=0)
+
+    assert by_columns.findings == by_rows.findings
 
 
 @pytest.mark.parametrize("odd", [b"", b'b,r,"open\n\xff,r,a,{}\na,r,b,{},too,many\n'])

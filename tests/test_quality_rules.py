@@ -40,6 +40,7 @@ from ragdatakit.quality.near_copies import NearCopies, compared
 from ragdatakit.quality.run import Quality
 from ragdatakit.quality.sketches import sketches
 from ragdatakit.quality.word_codes import RUN
+from ragdatakit.scanner.library import library
 from ragdatakit.scanner.texts import Joined
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
@@ -181,6 +182,37 @@ def test_near_copies_are_found_with_little_memory(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("ragdatakit.quality.near_copies._MOST_HELD", 10)
     monkeypatch.setattr("ragdatakit.files.texts.texts_together._MOST", 100)
 
+    assert near(texts) == whole
+
+
+@pytest.mark.skipif(library() is None, reason="there is no scanner")
+@pytest.mark.parametrize("most", [10, 5_000, 1 << 30])
+def test_near_copies_are_the_same_in_numpy(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(most)
+    texts = [f"{text} {rng.choice(['', '7', '8 9', 'ten'])}" for text in drawn(rng, 150)]
+    monkeypatch.setattr(near_copies, "_MOST_HELD", most)
+    compiled = near(texts)
+    monkeypatch.setattr(near_copies, "library", lambda: None)
+
+    assert near(texts) == compiled != []
+
+
+def test_texts_in_a_chain_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [f"w{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10 % 10]}{'uvwxyz'[n // 100 % 6]}" for n in range(600)]
+    places = random.Random(4).sample(range(0, 500, 2), 250)
+    texts = [" ".join(words[place : place + 80]) for place in places]
+    whole = near(texts)
+    assert len(whole) > 100
+
+    read, together = list[int](), near_copies.texts_together
+    monkeypatch.setattr(near_copies, "_MOST_HELD", 80 * 60)
+    monkeypatch.setattr(
+        near_copies, "texts_together", lambda some: together((read.append(n), (n, t))[1] for n, t in some)
+    )
+
+    assert near(texts) == whole
+    assert len(read) < 2 * len(texts)
+    monkeypatch.setattr(near_copies, "_MOST_STEPS", 2)
     assert near(texts) == whole
 
 

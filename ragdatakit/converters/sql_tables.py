@@ -31,6 +31,7 @@ _PASSAGES = {
     "arag": "chunks",
     "beir": "documents",
     "datamind": "chunks",
+    "graphrag": "chunks",
     "hipporag": "documents",
     "light-splade": "documents",
     "trec": "documents",

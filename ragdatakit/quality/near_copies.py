@@ -4,52 +4,43 @@ A text is the set of its runs of three words. Two texts whose sets have a share 
 probability of 99.8 %, at 0.7 with 95 %; those that meet are compared exactly. Where each has a word that the
 other lacks, as texts of one template about two things have, another share is asked for; and where each has a number
 that the other lacks, they are about two things, which bits of the numbers mostly show at once. Held in memory are the
-bands and these bits, 116 bytes a text, and for a part of the candidates at a time their runs of words.
+bands and these bits, 116 bytes a text, and for a part of the candidates at a time their words and runs of words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ragdatakit.arrays.code_tables import RepeatSieve
 from ragdatakit.arrays.codes import are_among, distinct
+from ragdatakit.arrays.graphs import NumpyGraph
 from ragdatakit.files.texts.texts_together import texts_together
 from ragdatakit.quality.sketches import BANDS
-from ragdatakit.quality.word_codes import DIGITS, runs, word_codes
+from ragdatakit.quality.word_codes import DIGITS, MADE_WITH, RUN, runs, word_codes
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.texts import TextCopies
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     import numpy.typing as npt
 
     from ragdatakit.scanner.texts import Sketches
 
     _Codes = npt.NDArray[np.uint64]
+    _Numbers = npt.NDArray[np.int64]
 
-_MOST_HELD = 30_000_000
-"""Runs of words that are held to compare candidates: 240 MB."""
+_MOST_HELD = 4_000_000
+"""Words of texts that are held to compare candidates, with as many runs of them: 64 MB."""
+_MOST_TOGETHER = 1 << 20
+"""Candidates of which it is seen at once whose texts can be held."""
+_MOST_STEPS = 1 << 14
+"""From text to text, up to which their number is found."""
 _HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 Pair = tuple[int, int, float]
-
-
-class _Held:
-    """A text by the codes of its words, in their order, and of those that have a digit (``numbers``)."""
-
-    def __init__(self, codes: _Codes, numbers: frozenset[int]) -> None:
-        self._codes = codes
-        self.numbers = numbers
-
-    @cached_property
-    def words(self) -> _Codes:
-        """Each once."""
-        return distinct(self._codes)
-
-    @cached_property
-    def runs(self) -> _Codes:
-        """Its runs of words, each once."""
-        return distinct(runs(self._codes, np.array([len(self._codes)])))
 
 
 class Compared(NamedTuple):
@@ -110,64 +101,102 @@ class NearCopies:
 
         with ThreadPoolExecutor(jobs) as pool:
             found = list(pool.map(of_band, range(BANDS)))
-        self._of_batches = []
-        codes = distinct(np.concatenate(found))
-        candidates = np.stack((codes >> _HALF, codes & _LOWER), 1).astype(np.int64)
-        chosen = distinct(candidates.reshape(-1))
-        places = np.searchsorted(ordinals, chosen)
-        sizes = dict(zip(chosen.tolist(), lengths[places].tolist(), strict=True))
-        best: dict[int, tuple[float, int]] = {}
-        for later, earlier, similarity in self._compared(candidates, sizes, read):
-            if (-similarity, earlier) < best.get(later, (0.0, 0)) and similarity > 0:
-                best[later] = (-similarity, earlier)
-        return [(later, earlier, -negative) for later, (negative, earlier) in sorted(best.items())]
-
-    def _similarity_of(self, a: _Held, b: _Held) -> float:
-        """How alike two texts are; 0 where that is not enough."""
-        if not (a.numbers <= b.numbers or b.numbers <= a.numbers):
-            return 0.0
-        shorter, longer = sorted((len(a.runs), len(b.runs)))
-        least = min(self._similarity, self._other_words)
-        if shorter / longer < least:
-            return 0.0
-        same = _common(a.runs, b.runs)
-        similarity = same / (shorter + longer - same)
-        if similarity < least:
-            return 0.0
-        both = _common(a.words, b.words)
-        if both == min(len(a.words), len(b.words)):
-            return similarity if similarity >= self._similarity else 0.0
-        return similarity if similarity >= self._other_words else 0.0
+            self._of_batches = []
+            codes = distinct(np.concatenate(found))
+            del found
+            candidates = np.stack((codes >> _HALF, codes & _LOWER), 1).astype(np.int64)
+            if lengths[np.searchsorted(ordinals, distinct(candidates.reshape(-1)))].sum() > _MOST_HELD:
+                candidates = _by_steps(candidates)
+            alike = np.concatenate([np.zeros(0), *self._compared(candidates, ordinals, lengths, read, pool, jobs)])
+        candidates, alike = candidates[alike > 0], alike[alike > 0]
+        best = np.lexsort((candidates[:, 1], -alike, candidates[:, 0]))
+        best = best[np.diff(candidates[best, 0], prepend=-1) > 0]
+        return list(zip(*candidates[best].T.tolist(), alike[best].tolist(), strict=True))
 
     def _compared(
-        self, candidates: Any, sizes: Mapping[int, int], read: Callable[[Sequence[int]], Iterator[tuple[int, str]]]
-    ) -> Iterator[Pair]:
-        """Candidates with their similarity; the texts are read as often as not all of these can be held."""
-        done = 0
-        while done < len(candidates):
-            taken, size = done, 0
-            while taken < len(candidates) and (size < _MOST_HELD or taken == done):
-                size += sum(sizes[number] for number in candidates[taken].tolist())
-                taken += 1
-            held = _held(read(distinct(candidates[done:taken].reshape(-1)).tolist()))
-            for later, earlier in candidates[done:taken].tolist():
-                yield later, earlier, self._similarity_of(held[later], held[earlier])
-            done = taken
+        self,
+        candidates: _Numbers,
+        ordinals: _Numbers,
+        lengths: _Numbers,
+        read: Callable[[Sequence[int]], Iterator[tuple[int, str]]],
+        pool: ThreadPoolExecutor,
+        jobs: int,
+    ) -> Iterator[npt.NDArray[np.float64]]:
+        """How alike the candidates are, 0 where that is not enough; the texts, which have such ``lengths``, are read as
+        often as not all of them can be held."""
+        while len(candidates):
+            together = candidates[: _together(candidates[:_MOST_TOGETHER], ordinals, lengths)]
+            candidates = candidates[len(together) :]
+            names = distinct(together.reshape(-1))
+            copies = _copies(int(lengths[np.searchsorted(ordinals, names)].sum()))
+            for batch in texts_together(read(names.tolist())):
+                copies.add(*word_codes([text for _, text in batch]))
+            pairs = np.searchsorted(names, together)
+            found = np.concatenate([*pool.map(copies.compared, np.array_split(pairs, jobs))])
+            same, either, apart = found.T
+            alike = same / np.maximum(either, 1)  # 0 of texts that others have written meanwhile
+            yield np.where(alike >= np.where(apart, self._other_words, self._similarity), alike, 0)
 
 
-def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
-    """What is compared of texts, by their ordinals."""
-    found: dict[int, _Held] = {}
-    for batch in texts_together(texts):
-        codes, lengths = word_codes([text for _, text in batch])
-        ends = np.cumsum(lengths)
-        places = np.flatnonzero(codes & np.uint64(DIGITS))
-        numbers, before = codes[places].tolist(), [0, *np.searchsorted(places, ends).tolist()]
-        bounds = [0, *ends.tolist()]
-        for n, (ordinal, _) in enumerate(batch):
-            own = frozenset(numbers[before[n] : before[n + 1]])
-            found[ordinal] = _Held(codes[bounds[n] : bounds[n + 1]], own)
-    return found
+def _by_steps(candidates: _Numbers) -> _Numbers:
+    """The same, in an order in which most texts come in few candidates one after the other: part by part of the texts
+    that they connect, and by how many steps it is from the first text of the part."""
+    names = distinct(candidates.reshape(-1))
+    later, earlier = np.ascontiguousarray(np.searchsorted(names, candidates).T, np.int32)
+    parts = NumpyGraph(len(names), later, earlier).components()
+    pairs = later.astype(np.uint64) << _HALF | earlier.astype(np.uint64)
+    pairs = np.concatenate((pairs, pairs << _HALF | pairs >> _HALF))
+    pairs.sort()
+    begins = np.searchsorted(pairs, np.arange(len(names) + 1, dtype=np.uint64) << _HALF)
+    beside = (pairs & _LOWER).astype(np.int32)
+    del pairs
+    steps = np.full(len(names), _MOST_STEPS)
+    reached, step = parts.roots, 0
+    while len(reached) and step < _MOST_STEPS:
+        steps[reached] = step
+        counts = begins[reached + 1] - begins[reached]
+        behind = np.cumsum(counts)
+        found = distinct(beside[np.repeat(begins[reached] - behind + counts, counts) + np.arange(behind[-1])])
+        reached, step = found[steps[found] == _MOST_STEPS], step + 1
+    return candidates[np.lexsort((np.minimum(steps[later], steps[earlier]), parts.labels[later]))]
+
+
+def _together(candidates: _Numbers, ordinals: _Numbers, lengths: _Numbers) -> int:
+    """How many of the candidates, at least one, have texts that can be held together."""
+    names, first = np.unique(candidates, return_index=True)
+    order = np.argsort(first)
+    words = np.cumsum(lengths[np.searchsorted(ordinals, names[order])], dtype=np.int64)
+    fitting = int(np.searchsorted(words, _MOST_HELD, "right"))
+    return max(int(first[order[fitting]]) // 2, 1) if fitting < len(order) else len(candidates)
+
+
+def _copies(words: int) -> _Copies | TextCopies:
+    """What compares texts of so many words."""
+    return _Copies() if library() is None else TextCopies(words, RUN, MADE_WITH[1])
+
+
+class _Copies:
+    """As `TextCopies`, in numpy."""
+
+    def __init__(self) -> None:
+        self._texts: list[tuple[_Codes, _Codes, _Codes]] = []
+
+    def add(self, codes: _Codes, counts: _Numbers) -> None:
+        """As there."""
+        for own in np.split(codes, np.cumsum(counts)[:-1]):
+            words = distinct(own)
+            self._texts.append((words, distinct(runs(own, np.array([len(own)]))), words[words & np.uint64(DIGITS) > 0]))
+
+    def compared(self, pairs: _Numbers) -> npt.NDArray[np.uint32]:
+        """As there."""
+        found = np.empty((len(pairs), 3), np.uint32)
+        for row, (one, other) in zip(found, pairs.tolist(), strict=True):
+            several = [*zip(self._texts[one], self._texts[other], strict=True)]
+            words, same, numbers = (int(np.count_nonzero(are_among(mine, others))) for mine, others in several)
+            least, _, least_numbers = (min(len(mine), len(others)) for mine, others in several)
+            either = len(several[1][0]) + len(several[1][1]) - same
+            row[:] = (same, either, words < least) if numbers == least_numbers else (0, 1, True)
+        return found
 
 
 def _neighbours(
@@ -203,7 +232,3 @@ def _neighbours(
         upper, lower = (ordinals[rows[are_left]].astype(np.uint64) for rows in (later, earlier))
         pairs.append(upper << _HALF | lower)
     return distinct(np.concatenate(pairs))
-
-
-def _common(a: _Codes, b: _Codes) -> int:
-    return int(np.count_nonzero(are_among(a, b)))

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 BANDS, _ROWS = 16, 5
 _PARTS = BANDS * _ROWS
 _SEED = 13
-_OF_BITS = 58
-"""Where those bits of a code are that say which bit a word with a digit has."""
+_OF_BITS = (58, 52, 46)
+"""Where those six bits of a code are that say which bit a word with a digit has, of three."""
 _BITS = 2
 """Of a part they say in which round it got its value."""
 _ROUNDS, _LAST = (0, 0x3C6EF372FE94F82B, 0x78DDE6E5FD29F056), 0xBB67AE8584CAA73B
@@ -52,7 +52,8 @@ def sketches(texts: Sequence[str], joined: Joined, least: int) -> Sketches:
         long = words >= least
         codes = codes[np.repeat(long, words)]
         if len(codes):
-            bits = (codes & np.uint64(DIGITS)) << (codes >> np.uint64(_OF_BITS))
+            places = [codes >> np.uint64(place) & np.uint64(63) for place in _OF_BITS]
+            bits = np.bitwise_or.reduce([(codes & np.uint64(DIGITS)) << place for place in places])
             found.bits[left[long]] = np.bitwise_or.reduceat(bits, np.cumsum(words[long]) - words[long])
         numbers = _bands(runs(codes, words[long]), words[long] - (RUN - 1))
         found.heads[:, left[long]] = (numbers >> np.uint64(32)).T

@@ -186,6 +186,32 @@ def _learning(
         characters.learn(unknown.value)
 
 
+class TextCopies:
+    """Texts of about so many ``words`` together, which are compared two by two: by the numbers of their words, and by
+    runs of ``run`` of these, made with ``mixer``. Raises `ScannerError`, also where there is no library."""
+
+    def __init__(self, words: int, run: int, mixer: int) -> None:
+        found = needed_library()
+        self._add, self._compare = found.rd_copies_add, found.rd_copies_compare
+        self._address = found.rd_copies_new(words, run, mixer)
+        if not self._address:
+            raise ScannerError("the scanner has no memory")
+        weakref.finalize(self, found.rd_copies_free, self._address).atexit = False
+
+    def add(self, codes: npt.NDArray[np.uint64], counts: Numbers) -> None:
+        """Take in texts: the numbers of the words of all of them, and how many each has."""
+        called(self._add(self._address, codes.ctypes.data, len(codes), counts.ctypes.data, len(counts)))
+
+    def compared(self, pairs: Numbers) -> npt.NDArray[np.uint32]:
+        """Of pairs of texts, by their places among all: how many different runs both have, and how many one of them
+        has; and whether each of them has a word that the other lacks. The first is 0 where each has a word with a digit
+        that the other lacks."""
+        given = np.ascontiguousarray(pairs, np.int64)
+        found = np.empty((len(given), 3), np.uint32)
+        called(self._compare(self._address, given.ctypes.data, len(given), found.ctypes.data))
+        return found
+
+
 class CompiledFinder:
     """Finds names in texts: lower-case words of ASCII with a blank between them, the longest first, from left to right.
 

@@ -8,6 +8,7 @@ mod alike;
 mod boundary;
 mod cells;
 mod columns;
+mod copies;
 mod csv_cut;
 mod elements;
 mod facts;

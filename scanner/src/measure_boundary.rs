@@ -3,11 +3,13 @@
 #![allow(unsafe_code)]
 
 use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
+use crate::copies::{Common, Copies};
 use crate::hash::Seeds;
 use crate::measures::{look, measure, Alphabet, Measured, DOUBTFUL};
 use crate::sketches::Sketching;
 use crate::text_boundary::{Texts, WordTexts};
 use crate::words::{bits_of_numbers, Left};
+use std::ptr::null_mut;
 
 /// What the rules of quality ask of texts that stand one behind the other in `data`: `offsets` are `number` + 1 places in
 /// it. `kinds` says what kind each character is of, `uses` what each kind is there for, `pairs` of each two kinds whether a
@@ -142,6 +144,89 @@ pub unsafe extern "C" fn rd_text_sketches(
                 }
             }
             *reached += 1;
+        }
+        DONE
+    })
+}
+
+/// What texts are compared by, of about so many words together; null where there is no memory.
+#[no_mangle]
+pub extern "C" fn rd_copies_new(words: u64, together: u64, mixer: u64) -> *mut Copies {
+    guarded(null_mut(), || {
+        let sizes = usize::try_from(words).ok().zip(usize::try_from(together).ok());
+        let made = sizes.and_then(|(words, together)| Copies::new(words, together, mixer));
+        made.map_or(null_mut(), |made| Box::into_raw(Box::new(made)))
+    })
+}
+
+/// Give it back.
+///
+/// # Safety
+/// `copies` is null or came from `rd_copies_new`, and is not used again.
+#[no_mangle]
+pub unsafe extern "C" fn rd_copies_free(copies: *mut Copies) {
+    if !copies.is_null() {
+        drop(Box::from_raw(copies));
+    }
+}
+
+/// Take in texts, of which `codes` are the numbers of all words, one text behind the other, which have so many each.
+///
+/// # Safety
+/// `copies` came from here and is used by nobody else. `codes` points to `length` numbers, `counts` to `number`.
+#[no_mangle]
+pub unsafe extern "C" fn rd_copies_add(
+    copies: *mut Copies,
+    codes: *const u64,
+    length: u64,
+    counts: *const i64,
+    number: u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(copies), Some(mut left), Some(counts)) =
+            (copies.as_mut(), slice(codes, length), slice(counts, number))
+        else {
+            return MISUSED;
+        };
+        let mut room = Vec::new();
+        for &count in counts {
+            let Some((text, others)) = usize::try_from(count).ok().and_then(|count| left.split_at_checked(count))
+            else {
+                return MISUSED;
+            };
+            copies.add(text, &mut room);
+            left = others;
+        }
+        DONE
+    })
+}
+
+/// Compare texts two by two, by their places, of which `pairs` has twice `count`. `found` gets the three numbers of `Common`
+/// of each two.
+///
+/// # Safety
+/// `copies` came from here, and nobody adds to it. `pairs` points to twice `count` numbers, `found` to three times `count` to be
+/// written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_copies_compare(
+    copies: *const Copies,
+    pairs: *const i64,
+    count: u64,
+    found: *mut u32,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(copies), Some(pairs), Some(found)) =
+            (copies.as_ref(), slice(pairs, count.saturating_mul(2)), slice_mut(found, count.saturating_mul(3)))
+        else {
+            return MISUSED;
+        };
+        for (pair, found) in pairs.chunks_exact(2).zip(found.chunks_exact_mut(3)) {
+            let places = usize::try_from(pair[0]).ok().zip(usize::try_from(pair[1]).ok());
+            let Some(Common { same, either, apart }) = places.and_then(|(one, other)| copies.compare(one, other))
+            else {
+                return MISUSED;
+            };
+            found.copy_from_slice(&[same, either, u32::from(apart)]);
         }
         DONE
     })

@@ -96,11 +96,13 @@ pub fn runs_with<I: Isa>(folding: &Folding, codes: &mut Vec<u64>, words: usize) 
     codes.truncate(count);
 }
 
-/// Of those words of a text that have a digit: a bit for each, by its number. Where one text has bits that the other
+/// Of those words of a text that have a digit: three bits for each, by its number. Where one text has bits that the other
 /// lacks, it has words that the other lacks.
 #[must_use]
 pub fn bits_of_numbers(codes: &[u64]) -> u64 {
-    codes.iter().fold(0, |bits, code| bits | (code & 1) << (code >> 58))
+    let of_word =
+        |code: u64| (code & 1) << (code >> 58) | (code & 1) << (code >> 52 & 63) | (code & 1) << (code >> 46 & 63);
+    codes.iter().fold(0, |bits, &code| bits | of_word(code))
 }
 
 /// Why a text has no numbers.
@@ -249,6 +251,7 @@ mod tests {
     fn bits_are_those_of_words_with_digits() {
         assert_eq!(bits_of_numbers(&[]), 0);
         assert_eq!(bits_of_numbers(&[3, 2, (5 << 58) | 1, (7 << 58) | 6]), 1 | 1 << 5);
+        assert_eq!(bits_of_numbers(&[(5 << 58) | (6 << 52) | (7 << 46) | 1]), 7 << 5);
     }
 
     #[test]

@@ -27,6 +27,8 @@ from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node,
 
 RELATED = "RELATED"
 """What the edges are called: GraphRAG has no names for its relationships, only descriptions."""
+_AT_ONCE = 1 << 12
+"""Edges that are read together."""
 
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[str, RowSource]:
@@ -79,6 +81,10 @@ class IndexReader:
 
     def _rows(self, kind: str, *names: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of a table, as columns that have a value, with their numbers; those with errors are left out."""
+        return ((number, row_of(names, row)) for number, row in self._values(kind, *names))
+
+    def _values(self, kind: str, *names: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """The same, as values of these columns."""
         table = self._index.tables.get(kind)
         if table is None:
             return
@@ -87,7 +93,7 @@ class IndexReader:
             if number in refused:
                 self._records.leave_out(table.file, number, refused[number], row[0])
             else:
-                yield number, row_of(names, row)
+                yield number, row
 
     def _all(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of a table with all columns that are read; values of others are in the account."""
@@ -146,6 +152,11 @@ class IndexReader:
             rest = self._rest("text-units", row)
             rest |= {"claims": claims} if (claims := self._claims.of_units.get(unit)) else {}
             yield Chunk(unit, _as_text(row.get("text")), document, place, metadata=_object(rest))
+
+    def texts(self) -> Iterator[Chunk]:
+        """The same text units, their texts and ids only."""
+        for _, (unit, text) in self._values("text-units", "id", "text"):
+            yield Chunk(_as_text(unit), _as_text(text))
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -207,11 +218,14 @@ class IndexReader:
             yield Edge(ends[0], RELATED, ends[1], _object(rest), None, units[0] if units else None)
         yield from self._claims.edges
 
-    def ends(self) -> Iterator[Edge]:
-        """The same edges, of relationships the names of their ends only."""
-        for _, row in self._rows("relationships", "source", "target"):
-            yield Edge(_as_text(row.get("source")), RELATED, _as_text(row.get("target")))
-        yield from self._claims.edges
+    def ends(self) -> Iterator[tuple[list[str], list[str]]]:
+        """The sources and the targets of the same edges, some at a time."""
+        ends = (row for _, row in self._values("relationships", "source", "target"))
+        claims = ((edge.source, edge.target) for edge in self._claims.edges)
+        for rows in (ends, claims):
+            while some := list(islice(rows, _AT_ONCE)):
+                sources, targets = zip(*some, strict=True)
+                yield [*map(_as_text, sources)], [*map(_as_text, targets)]
 
     def rest_of(self, kind: str, names: Sequence[str], values: Sequence[Any]) -> str | None:
         """What is metadata, or attributes, of a row of a table that has values in these columns; without claims."""

@@ -6,7 +6,7 @@ they are. Those of the few rows that are shown are read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -27,9 +27,12 @@ from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
+from ragdatakit.schemas.canonical import Edge
 
 if TYPE_CHECKING:
     import duckdb
+
+    from ragdatakit.converters.kept_texts import Look
 
 _Given = tuple[dict[str, str], str]
 _AT_ONCE = 1 << 12
@@ -63,14 +66,29 @@ def graphrag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
     return {name: loader.table(name, *way) for name, way in ways.items() if way[0] in index.tables}
 
 
-def graphrag_edges(dataset: Dataset, records: RecordReader, *_: Any) -> Iterator[list[Any]]:
+def graphrag_passages(
+    dataset: Dataset, records: RecordReader, _: int, __: Look | None = None
+) -> Iterator[Sequence[Any]]:
+    """The text units, as far as they are texts."""
+    from ragdatakit.converters.kept_texts import some_together  # needs numpy
+
+    yield from some_together(IndexReader(Index(dataset), records).texts())
+
+
+def graphrag_edges(dataset: Dataset, records: RecordReader, *_: Any) -> Iterator[Sequence[Any]]:
     """The edges, of most the names of their ends only."""
-    is_extracted = bool(dataset.of_kind("extraction"))
-    edges = (
-        read(dataset, records, Options())["edges"]() if is_extracted else IndexReader(Index(dataset), records).ends()
-    )
-    while some := list(islice(edges, _AT_ONCE)):
-        yield some
+    from ragdatakit.converters.kept_texts import TextBlock, TextColumn  # needs numpy
+    from ragdatakit.scanner.texts import Joined
+
+    if dataset.of_kind("extraction"):
+        edges = read(dataset, records, Options())["edges"]()
+        while some := list(islice(edges, _AT_ONCE)):
+            yield some
+        return
+    for ends in IndexReader(Index(dataset), records).ends():
+        yield TextBlock(
+            Edge, dict(zip(("source", "target"), (TextColumn(Joined.of(names)) for names in ends), strict=True))
+        )
 
 
 class _Loader:
