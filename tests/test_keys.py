@@ -353,10 +353,15 @@ def test_marks_of_what_is_not_there_are_the_last_one(quick: bool, monkeypatch: p
     assert marks.tolist() == [True, False, False, True, False, True]
 
 
-def test_parts_become_one_array() -> None:
-    grown, parts = GrowingArray(), [np.arange(n, n + n % 7, dtype=np.int32) for n in range(100)]
+@pytest.mark.parametrize("held", [False, True], ids=["alone", "looked at"])
+def test_parts_become_one_array(held: bool) -> None:
+    grown, parts = GrowingArray(), [np.arange(n, n + n % 7 * 5000, dtype=np.int32) for n in range(200)]
+    views = []
 
     assert len(grown.whole) == 0
-    for number, part in enumerate(parts, 1):
+    for part in parts:
         grown.extend(part)
-        assert grown.whole.tolist() == np.concatenate(parts[:number]).tolist()
+        if held:
+            views.append(grown.whole)
+    assert np.array_equal(grown.whole, np.concatenate(parts))
+    assert all(np.array_equal(view, grown.whole[: len(view)]) for view in views)
