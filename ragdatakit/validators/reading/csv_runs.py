@@ -29,8 +29,6 @@ from ragdatakit.validators.reading.blocks import few_of_each
 from ragdatakit.validators.reading.file_runs import FileRun
 from ragdatakit.validators.records import decoded_text
 
-LARGER_BLOCKS = 2
-"""Blocks of tables are so many times as large as others: every step has a cost per block (measured: -25 % of time)."""
 HEADER_SHOWN = 100
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -55,8 +53,6 @@ class CsvRun(FileRun):
     def _open(self) -> bool:
         """Read the header, if there is one, and find the declared columns in it."""
         run = self.run_
-        if run.big:
-            self.source.block_bytes *= LARGER_BLOCKS
         self.source.max_line_bytes = min(self.source.max_line_bytes, LONGEST_OPEN)
         self.reader = CsvReader(self.source)
         self._rules = rules = self.declared.record.rules
