@@ -17,10 +17,12 @@ import pytest
 from ragdatakit.files.containers import parquet_tables
 from ragdatakit.files.graphrag.frame_metadata import metadata_damage
 from ragdatakit.files.paths.boundary import ANYWHERE
+from ragdatakit.validators.graphrag import sql_tables
 from tests.broad import examples
 from tests.command_line import FIXTURES, run
 
 PARQUET = FIXTURES / "graphrag" / "valid" / "parquet"
+CSV = FIXTURES / "graphrag" / "valid" / "csv"
 
 
 def _folder(path: Path) -> None:
@@ -153,6 +155,32 @@ def test_a_damaged_footer_is_an_error(tmp_path: Path) -> None:
     found = {f["code"]: f["message"] for f in run("validate", index, "--json").json["findings"]}
 
     assert "pandas.read_parquet stops with JSONDecodeError" in found["GR022"]
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"8","d1"', '"8","","d1"', "the row has 9 cells, the header 8 columns"),
+        ("Mara", "Mar\xe9", "byte 0xe9 is not UTF-8"),
+        ("""['k1']\"""", "['k1']", "a quote is not closed"),
+    ],
+)
+def test_what_pandas_does_not_read_of_a_table_in_csv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, message: str, held: bool
+) -> None:
+    if not held:
+        monkeypatch.setattr(sql_tables, "_TINY", 0)
+    index = shutil.copytree(CSV, tmp_path / "index")
+    assert not run("validate", index, "--json").json["findings"]
+    table = index / "text_units.csv"
+    table.write_bytes(table.read_bytes().replace(old.encode(), new.encode("latin-1"), 1))
+
+    findings = run("validate", index, "--json").json["findings"]
+
+    assert [(f["code"], f["line"], f["message"].partition(";")[0]) for f in findings] == [
+        ("GR022", 2, f"it cannot be read: {message}")
+    ]
 
 
 def test_a_list_that_takes_too_much_memory_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ragdatakit.files.containers.csv_cells import split_record
-from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.csv_rows import CsvReader, RawRow
 from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
@@ -16,6 +16,7 @@ from ragdatakit.schemas.graphrag.tables import BY_KIND, PREFIX
 _ROWS = 1024
 """How many rows of a Parquet file become Python values together."""
 _STRIPPED = "[] '\""
+_QUOTE_IT = "put a cell with a comma in double quotes, or take out what is too much"
 
 
 def split_list(cell: str) -> list[str]:
@@ -36,8 +37,19 @@ class HeldRows(NamedTuple):
     size: int
 
 
+class CsvFault(NamedTuple):
+    """Where pandas stops in a table in CSV: the 1-based line, what is wrong with it, and what to do."""
+
+    line: int
+    reason: str
+    hint: str
+
+
 class StoredTable:
-    """One file of a table. Raises `RagdataError` where it cannot be read."""
+    """One file of a table. Raises `RagdataError` where it cannot be read.
+
+    ``fault``: the first thing at which pandas stops, once the rows of a CSV file were read.
+    """
 
     def __init__(self, file: DataFile) -> None:
         self.file = file
@@ -46,6 +58,7 @@ class StoredTable:
         self.table = BY_KIND.get(file.kind)
         self._columns: tuple[str, ...] | None = None
         self.held: HeldRows | None = None
+        self.fault: CsvFault | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,9 +98,29 @@ class StoredTable:
         reader = self._reader()
         if not reader.open():
             return
+        assert reader.header is not None and reader.header_row is not None
+        self._text_of(reader.header_row)
+        width = len(reader.header)
         for block in reader.blocks():
             for row in block.raw_rows():
-                yield row.line, [cell.text for cell in split_record(row.raw.decode("utf-8", "replace"))[0]]
+                cells = [cell.text for cell in split_record(self._text_of(row))[0]]
+                if len(cells) > width:
+                    self._fault(row.line, f"the row has {len(cells)} cells, the header {width} columns", _QUOTE_IT)
+                yield row.line, cells
+
+    def _text_of(self, row: RawRow) -> str:
+        if not row.closed:
+            self._fault(
+                row.line, "a quote is not closed", "close the quote, or write it twice where it is part of a text"
+            )
+        try:
+            return row.raw.decode()
+        except UnicodeDecodeError as error:
+            self._fault(row.line, f"byte 0x{row.raw[error.start]:02x} is not UTF-8", "write the table in UTF-8")
+            return row.raw.decode("utf-8", "replace")
+
+    def _fault(self, line: int, reason: str, hint: str) -> None:
+        self.fault = self.fault or CsvFault(line, reason, hint)
 
     def _csv_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         places = [self.columns.index(name) if name in self.columns else None for name in names]

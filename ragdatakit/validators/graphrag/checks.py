@@ -163,12 +163,15 @@ class GraphRagChecks(FormatChecks):
             whole = self._columns.get(kind, {})
             proved = ("odd-size",) if has_sizes(whole) else ()
             count, found = row_faults(tables, file.kind, table, self._generation, whole.keys(), proved, plain)
+            if stored.fault is not None:
+                self._forget(tables, kind, file)
+                line, reason, hint = stored.fault
+                yield file, Problem("unreadable-table", facts={"reason": reason}, line=line, hint=hint)
+                return
             for problem in found:
                 yield file, problem
         except (UnreadableTableError, database_errors()) as error:
-            self._lost(file)
-            tables.tables.pop(kind, None)
-            self._columns.pop(kind, None)
+            self._forget(tables, kind, file)
             yield file, _failed(error, stored)
             return
         file.records = count
@@ -177,6 +180,11 @@ class GraphRagChecks(FormatChecks):
             if rule:
                 yield file, Problem(rule, facts={"table": stored.table.name if stored.table else ""})
                 self._unreliable.add(file.kind)
+
+    def _forget(self, tables: SqlTables, kind: str, file: DataFile) -> None:
+        self._lost(file)
+        tables.tables.pop(kind, None)
+        self._columns.pop(kind, None)
 
     def _coded(self, tables: SqlTables, table: SqlTable, plain: Plain) -> dict[str, Coded]:
         """The columns of a table that `ArrayProofs` compares; of a large one none where ids are not stored plainly."""
