@@ -153,7 +153,8 @@ def test_vectors_are_left_out_with_an_account(tmp_path: Path) -> None:
 
     outcome = run("convert", "--to", "beir", tmp_path / "reefs.json", tmp_path / "beir")
 
-    assert "3 values: vectors have no table" in outcome.out
+    assert "chunks.embeddings  2 values: vectors have no table" in outcome.out
+    assert "summaries.embeddings  1 value: vectors have no table" in outcome.out
     assert "summaries  1 " in outcome.out
 
 
@@ -162,8 +163,9 @@ def test_vectors_that_an_option_keeps_are_no_warning(form: str) -> None:
     reported = run("report", FIXTURES / "raptor/valid" / form, "--output-format", "json").json["datasets"][0]
     asked = run("query", FIXTURES / "raptor/valid" / form, "select count(*) from chunks")
 
-    (note,) = (note for note in reported["notes"] if note["name"] == "reading.chunks.embeddings")
-    assert (reported["losses"], note["value"], note["level"], asked.err) == ([], 3, "info", "")
+    notes = {n["name"]: (n["value"], n["level"]) for n in reported["notes"] if n["name"].endswith(".embeddings")}
+    assert notes == {"reading.chunks.embeddings": (2, "info"), "reading.summaries.embeddings": (1, "info")}
+    assert (reported["losses"], asked.err) == ([], "")
 
 
 def test_several_trees_stay_several(tmp_path: Path) -> None:
@@ -279,3 +281,12 @@ def test_a_tree_is_taken_by_other_formats(target: str, tmp_path: Path) -> None:
     there = convert(FIXTURES / "raptor" / "valid" / "two-layers", tmp_path / "there", to=target)
 
     assert validate(there).ok
+
+
+def test_metadata_that_is_lost_is_shown_as_text(tmp_path: Path) -> None:
+    source = FIXTURES / "lightrag" / "valid" / "ingested"
+
+    outcome = run("convert", "--to", "raptor", source, tmp_path / "tree")
+
+    assert ': file_path "' in outcome.out
+    assert "b'" not in outcome.out

@@ -59,7 +59,7 @@ class _Reading:
         self._records = records
         self._keeps_vectors = keeps_vectors
         self._noted: set[str] = set()
-        self._vectors_counted: Counter[str] = Counter()
+        self._vectors_counted: Counter[tuple[str, str]] = Counter()
         free = FreeNames()
         self._trees = [(free(_tree_name(file)), file) for file in dataset.files]
 
@@ -91,10 +91,11 @@ class _Reading:
                 self._records.losses.add("dropped", table, None, why, file.name)
                 continue
             read = self._of_pickle if file.kind == "pickle" else self._of_json
-            vectors = 0
+            vectors: Counter[str] = Counter()
             for piece in read(file):
-                vectors += piece.left_out
-                self._tell_vectors(file, vectors)
+                of = "chunks" if piece.layer == 0 else "summaries"
+                vectors[of] += piece.left_out
+                self._tell_vectors(file, of, vectors[of])
                 yield tree, piece
 
     def _of_pickle(self, file: DataFile) -> Iterator[Piece]:
@@ -120,13 +121,14 @@ class _Reading:
         numbers = {name: tree.numbers(v) for name, v in vectors.items() if isinstance(v, Vector) and v.finite}
         return _ENCODER.encode(numbers).decode() if numbers else None
 
-    def _tell_vectors(self, file: DataFile, count: int) -> None:
-        """Count the vectors that are left out of a file up to a node, once: it is read for each table."""
-        before = self._vectors_counted[file.display]
+    def _tell_vectors(self, file: DataFile, table: str, count: int) -> None:
+        """Count the vectors of a table's rows that are left out of a file up to a node, once: it is read for each
+        table."""
+        before = self._vectors_counted[file.display, table]
         if count > before:
-            self._vectors_counted[file.display] = count
+            self._vectors_counted[file.display, table] = count
             example = None if before else file.name
-            self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, example, count - before, by_option=True)
+            self._records.losses.add("lost", table, "embeddings", _LEFT_OUT, example, count - before, by_option=True)
 
     def _leave_out(self, file: DataFile, pointer: str, why: str = "a node without index, layer or text") -> None:
         if (key := f"{file.display}{pointer}") not in self._noted:

@@ -43,6 +43,10 @@ class _Made:
     index: int = -1
 
 
+def _table_of(node: _Made) -> str:
+    return "summaries" if node.layer else "chunks"
+
+
 @dataclass(slots=True)
 class _Tree:
     name: str
@@ -124,7 +128,8 @@ class _Writing:
         fields = _FIELDS.decode(row.metadata)
         found = fields.pop("embeddings", None)
         for name, value in fields.items():
-            self._tables.losses.add("lost", table, "metadata", _NO_PLACE, f"{row[0]}: {name} {bytes(value)[:60]!r}")
+            shown = bytes(value)[:240].decode("utf-8", "ignore")
+            self._tables.losses.add("lost", table, "metadata", _NO_PLACE, f"{row[0]}: {name} {shown}")
         if found is None or self._options["vectors"] != "given":
             if found is not None and self._options["vectors"] == "none":
                 self._tables.losses.add("lost", table, "metadata", "vectors were not wanted", row[0])
@@ -223,25 +228,28 @@ class _Writing:
                 raise RagdataError(f"--option dimensions={size}: expected an integer of 1 or more")
             for node in nodes:
                 node.vectors = _ENCODER.encode({key: hashed(node.text, size).round(6).tolist()})
-            self._tables.losses.add("derived", "chunks", "embeddings", "vectors of hashed words", count=len(nodes))
+            self._tell_derived(nodes, "vectors of hashed words")
             return str(key)
         if self._options["vectors"] == "given" and self._text_vectors.by_model:
             key, vectors = self._options["embedding-key"], self._text_vectors([node.text for node in nodes])
             for node, vector in zip(nodes, vectors, strict=True):
                 node.vectors = _ENCODER.encode({key: vector.astype(float).round(_DIGITS).tolist()})
-            why = f"vectors were made by {self._text_vectors.by_model}"
-            self._tables.losses.add("derived", "chunks", "embeddings", why, count=len(nodes))
+            self._tell_derived(nodes, f"vectors were made by {self._text_vectors.by_model}")
             return str(key)
         shapes = Counter(_shape(node.vectors) for node in nodes)
         if len(shapes) > 1:
             for node in nodes:
                 if node.vectors:
                     why = "only some nodes have vectors of this name and length"
-                    self._tables.losses.add("lost", "chunks", "embeddings", why, node.old)
+                    self._tables.losses.add("lost", _table_of(node), "embeddings", why, node.old)
                 node.vectors = b""
             return ""
         shape = next(iter(shapes))
         return shape[0][0] if shape else ""
+
+    def _tell_derived(self, nodes: list[_Made], why: str) -> None:
+        for table, count in Counter(map(_table_of, nodes)).items():
+            self._tables.losses.add("derived", table, "embeddings", why, count=count)
 
 
 def _shape(vectors: bytes) -> tuple[tuple[str, int], ...]:
