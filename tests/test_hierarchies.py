@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.reports.summary.hierarchy_words import hierarchy_words
+from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, left_out_words
 from ragdatakit.schemas.canonical import Chunk, Summary
 from ragdatakit.schemas.hierarchies import Hierarchy
 from tests.command_line import FIXTURES, run
@@ -178,3 +178,13 @@ def test_real_communities_of_graphrag(version: str, shape: tuple[int, int]) -> N
 
     assert (found.all_nodes, found.roots) == shape
     assert found.nodes[0].text
+
+
+def test_a_page_says_how_many_nodes_it_has(tmp_path: Path) -> None:
+    many = reports(tmp_path, {str(n): report(0, 1 + n % 9) for n in range(90)})
+    found = hierarchy_of(many)
+
+    assert left_out_words(found) == f"{len(found.nodes)} of them are shown, {90 - len(found.nodes)} are not."
+    assert len(found.nodes) < 90
+    assert left_out_words(found) in run("report", many, "--output-format", "html").out
+    assert "are shown" not in run("report", many).out

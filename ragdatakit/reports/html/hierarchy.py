@@ -10,7 +10,14 @@ from collections.abc import Iterator
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.html.parts import Cell, escape, number, table
-from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, level_word, levels_of, node_name, node_size
+from ragdatakit.reports.summary.hierarchy_words import (
+    hierarchy_words,
+    left_out_words,
+    level_word,
+    levels_of,
+    node_name,
+    node_size,
+)
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyNode
 from ragdatakit.schemas.texts import many, shortened
 
@@ -36,7 +43,7 @@ def hierarchy_html(found: Hierarchy, prefix: str, most_bytes: int) -> str:
     """The levels as a table, the picture, and the list of texts, which are cut so that they take ``most_bytes``."""
     if not found.nodes:
         return ""
-    words = "".join(f"<p>{escape(words)}</p>" for words in hierarchy_words(found))
+    words = "".join(f"<p>{escape(words)}</p>" for words in (*hierarchy_words(found), left_out_words(found)) if words)
     return words + _levels(found, prefix) + _picture(found, prefix) + _list(found, prefix, most_bytes)
 
 

@@ -56,8 +56,7 @@ def node_size(found: Hierarchy, node: HierarchyNode) -> str:
 
 
 def hierarchy_words(found: Hierarchy) -> Iterator[str]:
-    """Sentences about the whole: how many nodes there are, which are not shown, and what is odd."""
-    shown = len(found.nodes)
+    """Sentences about the whole: how many nodes there are, and what is odd."""
     if found.kind == "communities":
         words = f"{many(found.all_nodes, 'community', 'communities')} on {many(len(found.levels), 'level')}"
         words += f", {found.roots:,} of them part of no other" if found.roots < found.all_nodes else ""
@@ -66,10 +65,6 @@ def hierarchy_words(found: Hierarchy) -> Iterator[str]:
         leaves = next((level.nodes for level in found.levels if level.level == 0), 0)
         words = f"{many(found.all_nodes - leaves, 'summary', 'summaries')} in {many(layers, 'layer')} above "
         words += many(leaves, "leaf", "leaves")
-    reached = found.all_nodes - found.unreached
-    if shown < reached:
-        words += f"; the {shown:,} largest are shown" if shown > 1 else "; the largest is shown"
-        words += f", {reached - shown:,} are not"
     yield f"{words}."
     without = found.all_nodes - sum(level.with_text for level in found.levels)
     if without and found.kind == "communities":
@@ -78,3 +73,9 @@ def hierarchy_words(found: Hierarchy) -> Iterator[str]:
         yield f"{many(found.unreached, 'chunk')} below no summary: retrieval by traversal cannot find them."
     if found.shared:
         yield f"{many(found.shared, 'node')} below several others; each is drawn once."
+
+
+def left_out_words(found: Hierarchy) -> str:
+    """A sentence about the nodes of which a page has no more than a number; empty where it has all."""
+    left = found.all_nodes - found.unreached - len(found.nodes)
+    return f"{len(found.nodes):,} of them are shown, {left:,} are not." if left else ""
