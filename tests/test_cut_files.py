@@ -136,3 +136,10 @@ def test_a_score_that_is_cut_off(tmp_path: Path) -> None:
     (tmp_path / "qrels" / "test.tsv").write_text(f"{JUDGED}q2\td2\t")
     done = run("validate", tmp_path, "--from", "beir", "--select", "BE124", "--output-format", "json").json
     assert [f["hint"] for f in done["findings"]] == [f"the file seems to be cut here: {AGAIN}"]
+
+
+def test_a_file_of_no_bytes_is_empty(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "lightrag" / "valid" / "ingested", tmp_path / "here")
+    (folder / "kv_store_text_chunks.json").write_bytes(b"")
+
+    assert ("not JSON: the file is empty", AGAIN) in said(folder)

@@ -356,3 +356,20 @@ def test_many_quote_marks_in_a_name_take_no_time_of_their_own() -> None:
 
     assert normalised("'" * 60_000 + "x" + "'" * 3 + "漢") == "'" * 60_000 + "x漢"
     assert time.process_time() - started < 2  # 15 s where each mark is tried as the first of a run
+
+
+def test_a_gap_is_named_and_a_comma_between_ids(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "lightrag" / "valid" / "ingested", tmp_path / "here")
+    chunks = json.loads((folder / "kv_store_text_chunks.json").read_text())
+    graph = folder / "graph_chunk_entity_relation.graphml"
+    first, second, *_ = chunks
+    placed = {**chunks, second: {**chunks[second], "chunk_order_index": 7}}
+
+    assert "and none at" in _of_chunks(placed, folder)["LR208"]
+
+    _of_chunks(chunks, folder)
+    text = graph.read_text()
+    assert first in text
+    graph.write_text(text.replace(first, f"{first},{second}", 1))
+    (finding,) = (f for f in validate(folder).findings if f.code == "LR211")
+    assert finding.hint == "put <SEP> between the ids of chunks, not a comma"

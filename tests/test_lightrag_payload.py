@@ -91,3 +91,12 @@ def test_texts_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.Mo
 
     assert _codes({"chunks": [*sound()["chunks"], *chunks], "relationships": relations}, tmp_path).count("LR517") == 2
     assert _codes({"relationships": relations}, tmp_path) == ["LR519"]
+
+
+def test_a_part_that_is_no_list_is_named_with_what_it_should_be(tmp_path: Path) -> None:
+    (tmp_path / "custom_kg.json").write_text(json.dumps(sound() | {"chunks": None}), encoding="utf-8")
+
+    (finding,) = (f for f in validate(tmp_path, format="lightrag").findings if f.code == "LR511")
+
+    assert finding.fault == "chunks is null"
+    assert "chunks, entities and relationships as lists of objects" in finding.hint

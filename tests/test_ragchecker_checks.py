@@ -222,3 +222,11 @@ def test_report_says_that_an_object_is_wanted_not_an_array(tmp_path: Path) -> No
 
     assert "1 file left out: the file is not a JSON object with a list called results (" in shown
     assert shown.index("called results (") < shown.index("checking_inputs.json)")
+
+
+def test_claims_are_counted_from_one(tmp_path: Path) -> None:
+    (tmp_path / "checking_outputs.json").write_text(json.dumps(one(retrieved2answer=[[E], []])))
+
+    (finding,) = validate(tmp_path).findings
+
+    assert finding.fault == "0 labels for claim 2 in retrieved2answer, and 1 for the first"

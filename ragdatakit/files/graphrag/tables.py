@@ -98,7 +98,8 @@ class StoredTable:
         reader = self._reader()
         if not reader.open():
             return
-        assert reader.header is not None and reader.header_row is not None
+        assert reader.header is not None
+        assert reader.header_row is not None
         self._text_of(reader.header_row)
         width = len(reader.header)
         for block in reader.blocks():

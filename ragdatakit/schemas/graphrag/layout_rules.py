@@ -63,8 +63,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     Rule(
         "GR022 unreadable-table error",
         since="0.2.0",
-        summary="A table that cannot be read: it is cut off or damaged; in CSV, a row has more cells than the header, a "
-        "quote is not closed, or a byte is not UTF-8.",
+        summary="A table that cannot be read: it is cut off or damaged; in CSV, a row has more cells than the header, "
+        "a quote is not closed, or a byte is not UTF-8.",
         message="it cannot be read: {reason}",
         upstream="every query that needs the table stops",
         hint="copy the file again, or run the index again",

@@ -12,7 +12,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         "GR101 repeated-id error",
         since="0.2.0",
         summary="An id that is missing, or that two rows of a table have.",
-        message="the {column} {value} {reason}",
+        message="{reason}",
         upstream="rows are looked up by it: all but one are lost silently",
         hint="give each row an id of its own",
         bad="e1, e1",

@@ -125,7 +125,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         "LR314 wrong-vector-id error",
         since="0.2.0",
         summary="The id of a vector is not the hash of what it stands for.",
-        message="{value} is called wrongly; expected {expected}",
+        message="the id is {value}; expected {expected}",
         upstream="to update or delete the entity or relation leaves this row behind, which queries keep finding",
         hint="write the expected id",
         bad='{"__id__": "ent-1", "entity_name": "Joss Alder"}',

@@ -151,7 +151,7 @@ TREE_RULES: tuple[Rule, ...] = (
         "RP008 layers-not-whole error",
         since="0.2.0",
         summary="num_layers is not the number of the top layer, or a layer between 0 and it is missing.",
-        message="{field} {value}: expected the layers 0 to num_layers, each with nodes",
+        message="{field} is {value}",
         upstream="the traversal stops (KeyError) where layers are missing, and never reads those above num_layers; "
         "collapsed retrieval does not mind",
         hint="write num_layers as an integer; number the layers from 0, the leaves, to num_layers, the roots",

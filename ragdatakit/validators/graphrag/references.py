@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.schemas.texts import many
+from ragdatakit.validators.excerpts import show
 from ragdatakit.validators.graphrag.codes import Codes
 from ragdatakit.validators.graphrag.proofs import Proofs
 from ragdatakit.validators.graphrag.sql_tables import code_of
@@ -147,7 +149,11 @@ class ReferenceChecks:
 
         def answer() -> Iterator[Found]:
             for row, line, value, first in self._detailed(kind, column, odd, "first"):
-                facts = {"first": first + 1, "column": column, "reason": f"is that of row {first + 1}, too"}
+                facts = {
+                    "first": first + 1,
+                    "column": column,
+                    "reason": f"the {column} {show(value)} is that of row {first + 1}, too",
+                }
                 yield Found(kind, rule, column, row, line, value, facts)
 
         return Question(odd, answer)
@@ -157,7 +163,7 @@ class ReferenceChecks:
 
         def answer() -> Iterator[Found]:
             for row, line, _ in self._detailed(kind, "id", odd):
-                yield Found(kind, "repeated-id", "id", row, line, None, {"column": "id", "reason": "is missing"})
+                yield Found(kind, "repeated-id", "id", row, line, None, {"column": "id", "reason": "the id is null"})
 
         return Question(odd, answer)
 
@@ -307,8 +313,10 @@ class ReferenceChecks:
 
         def answer() -> Iterator[Found]:
             for row, line, more, less in self._tables.rows(query):
-                words = [f"lists {more} that do not name it"] if more else []
-                words += [f"lacks {less} that name it"] if less else []
+                words = (
+                    [f"lists {_named(column, more)} that {'does' if more == 1 else 'do'} not name it"] if more else []
+                )
+                words += [f"lacks {_named(column, less)} that name{'s' if less == 1 else ''} it"] if less else []
                 yield Found(kind, rule, column, row, line, None, {"reason": f"{column} {' and '.join(words)}"})
 
         return Question(odd, answer)
@@ -361,3 +369,9 @@ class ReferenceChecks:
                 yield Found(kind, "odd-degree", column, row, line, value, facts)
 
         return Question(odd, answer)
+
+
+def _named(column: str, count: int) -> str:
+    """How many members of a column of ids there are, in words."""
+    word = column.removesuffix("_ids").replace("_", " ")
+    return many(count, word, f"{word[:-1]}ies" if word.endswith("y") else f"{word}s")

@@ -130,7 +130,9 @@ class GraphCheck:
         if chunks is not None and not chunks.keys() >= set(described.sources):
             for part in described.sources:
                 if part not in chunks:
-                    yield Problem("unknown-source", value=part), "source_id"
+                    joined = "," in part and all(name.strip() in chunks for name in part.split(","))
+                    hint = "put <SEP> between the ids of chunks, not a comma" if joined else ""
+                    yield Problem("unknown-source", value=part, hint=hint), "source_id"
 
     def _incomplete(self, item: Item, shown: str) -> Iterator[tuple[Problem, str]]:
         for name in _NEEDED[bool(item.ends)][: 1 if item.ends and self._nano else None]:

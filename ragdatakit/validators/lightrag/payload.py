@@ -59,7 +59,7 @@ def _objects(items: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _unusable(value: dict[str, Any], name: str, pointer: str, expected: str = "a text") -> Problem:
     problem = unusable("unusable-payload-field", pointer, value, name, _READ)
-    problem.facts["expected"] = expected
+    problem.facts["beside"] = f"; expected {expected}"
     return problem
 
 

@@ -91,7 +91,8 @@ class ChunkStore:
         """Documents in whose places something is missing, as far as all of their chunks have one."""
         for document, places in self._places.items():
             if self._unplaced.isdisjoint((document, None)) and max(places) + 1 > len(places):
-                facts = {"document": document, "found": len(places)}
+                missing = next(place for place in range(max(places)) if place not in places)
+                facts = {"document": document, "found": len(places), "missing": missing}
                 yield Problem("gap-in-chunks", None, max(places), facts)
 
 

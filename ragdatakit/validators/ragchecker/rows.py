@@ -178,18 +178,18 @@ def _matrix_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
     claims, beside = row.get(CLAIMS[name]), SAME_ROWS[name]
     against = CLAIMS[name]
     if not isinstance(claims, list):
-        claims, against = row.get(beside), f"labels of {beside}"
+        claims, against = row.get(beside), beside
     if isinstance(claims, list) and len(claims) != len(matrix):
         yield _misshapen(f"/{name}", f"{many(len(matrix), 'list')} in {name}", claims, against)
     widths = array("q", map(len, matrix))
     odd = next((i for i, width in enumerate(widths) if width != widths[0]), None)
     if odd is not None:
-        reason = f"{many(widths[odd], 'label')} for claim {odd} in {name}, and {widths[0]} for the first"
+        reason = f"{many(widths[odd], 'label')} for claim {odd + 1} in {name}, and {widths[0]} for the first"
         yield Problem("misshapen-labels", f"/{name}/{odd}", None, {"mismatch": reason})
         return
     passages = row.get("retrieved_context")
     if widths and isinstance(passages, list) and passages and widths[0] != len(passages):
-        yield _misshapen(f"/{name}/0", f"{many(widths[0], 'label')} a claim in {name}", passages, "passages")
+        yield _misshapen(f"/{name}/0", f"{many(widths[0], 'label')} a claim in {name}", passages, "retrieved_context")
 
 
 def _same_width(row: dict[str, Any]) -> Iterator[Problem]:
@@ -205,4 +205,4 @@ def _same_width(row: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _misshapen(where: str, found: str, expected: list[Any], what: str) -> Problem:
-    return Problem("misshapen-labels", where, None, {"mismatch": f"{found}, and {len(expected)} {what}"})
+    return Problem("misshapen-labels", where, None, {"mismatch": f"{found}, and {what} has {len(expected)}"})

@@ -12,18 +12,8 @@ from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.raptor.trees import (
-    ATTRIBUTES,
-    MISSING,
-    NAMES_SHOWN,
-    JsonTree,
-    Other,
-    PickledTree,
-    StoredTree,
-    opened,
-)
+from ragdatakit.files.raptor.trees import ATTRIBUTES, MISSING, JsonTree, Other, PickledTree, StoredTree, opened
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.texts import some_of
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.raptor.nodes import (
     LARGEST,
@@ -166,10 +156,10 @@ def _layer_problems(num_layers: Any, keys: list[Any]) -> Iterator[Problem]:
     """What is wrong with the numbers of the layers; a ``num_layers`` that is missing was reported."""
     texts = [key for key in keys if whole(key) is None]
     if texts:
-        yield _layers("layer_to_nodes", f"with the keys {some_of(map(shown, texts), NAMES_SHOWN)}", "/layer_to_nodes")
+        yield _layers("a key of layer_to_nodes", f"{shown(texts[0])}, expected an integer", "/layer_to_nodes")
     if num_layers is not MISSING:
         if not isinstance(num_layers, int) or isinstance(num_layers, bool) or num_layers < 0:
-            yield _layers("num_layers", shown(num_layers), "/num_layers")
+            yield _layers("num_layers", f"{shown(num_layers)}, expected an integer of 0 or more", "/num_layers")
         else:
             yield from _layers_unlike(num_layers, {layer_number(key) for key in keys} - {NOWHERE})
 
@@ -179,11 +169,11 @@ def _layers_unlike(top: int, layers: set[int]) -> Iterator[Problem]:
         return
     highest = max(layers, default=NOWHERE)
     if highest != top:
-        found = f"with layers up to {highest}" if layers else "without layers"
-        yield _layers("num_layers", f"{top}, {found}", "/num_layers")
-    missing = [n for n in range(min(highest, len(layers) + 20)) if n not in layers]
-    if missing:
-        yield _layers("the tree", f"without nodes in layer {some_of(missing, NAMES_SHOWN)}", None)
+        found = f"the highest layer is {highest}" if layers else "there are no layers"
+        yield _layers("num_layers", f"{top}, and {found}", "/num_layers")
+    missing = next((n for n in range(highest) if n not in layers), None)
+    if missing is not None:
+        yield _layers(f"layer {missing}", f"without nodes, and the highest layer is {highest}", None)
 
 
 def _layers(field: str, found: str, pointer: str | None) -> Problem:

@@ -203,7 +203,8 @@ def uneven_problems(table: NodeTable, pointer_of: Any, key: str | None, pickled:
         yield Problem("uneven-embeddings", "/all_nodes", None, facts)
     if key is not None and expected and key not in dict(expected):
         found = {"found": f"the vectors are called {_names(expected)}", "expected": f"the name {shown(key)}"}
-        yield Problem("uneven-embeddings", "/embedding_key", key, found)
+        hint = f"write {shown(expected[0][0])} as embedding_key, if that is the model of the questions"
+        yield Problem("uneven-embeddings", "/embedding_key", key, found, hint=hint)
     if len(table.with_shape) == 1:
         return
     for row, number in enumerate(table.shapes):

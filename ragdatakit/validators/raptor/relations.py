@@ -176,9 +176,9 @@ class Relations:
 
 def _difference(found: Ints, expected: Ints, name: str, other: str) -> str:
     more, less = (np.setdiff1d(*sides, assume_unique=True) for sides in ((found, expected), (expected, found)))
-    parts = [f"{name} has {some_of(more, NAMES_SHOWN)}, which {other} has not"] if len(more) else []
-    parts += [f"{name} lacks {some_of(less, NAMES_SHOWN)} of {other}"] if len(less) else []
-    return "; ".join(parts)
+    parts = [f"has {some_of(more, NAMES_SHOWN)}, not in {other}"] if len(more) else []
+    parts += [f"lacks {some_of(less, NAMES_SHOWN)} of {other}"] if len(less) else []
+    return f"{name} {', and '.join(parts)}" if parts else ""
 
 
 def _column(values: Any) -> Ints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.cut_files import ends_file, is_cut, is_cut_line
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Problem
@@ -26,7 +27,8 @@ def word_end(file: DataFile, kind: File, problem: Problem, located: Located, is_
     else:
         found, before = kind.container == "tagged" and bool(reason) and ends_file(file, located), f"{reason}: "
     if found:
-        problem.facts = {**problem.facts, "reason": f"{before}the file ends within a record and seems to be cut"}
+        cut = "the file ends within a record and seems to be cut" if size_of(file.path) else "the file is empty"
+        problem.facts = {**problem.facts, "reason": f"{before}{cut}"}
         problem.hint = _AGAIN if reason else f"the file seems to be cut here: {_AGAIN}"
 
 
