@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragdatakit import validate
 from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
-from ragdatakit.converters.hipporag import scanned_passages
+from ragdatakit.converters.hipporag import scanned_passages, scanned_questions
 from ragdatakit.converters.hipporag.reading import OF_QUESTIONS, HippoRagReading, reading_of
-from ragdatakit.converters.hipporag.sql_tables import hipporag_passages
+from ragdatakit.converters.hipporag.sql_tables import hipporag_passages, hipporag_questions
 from ragdatakit.database import dataset_database
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.files.detection.find import detect
@@ -177,6 +179,59 @@ def test_questions_of_all_shapes_are_those_of_the_reader(
     folder = with_questions(tmp_path / "set", [*of_shape, asked(7), of_shape[0] | {"answer": ""}])
     by_columns, by_rows = both_ways(folder, monkeypatch)
     assert by_columns == by_rows
+
+
+def by_columns_for_quality(patched: pytest.MonkeyPatch) -> None:
+    """Small sets are read by columns, too, where their quality is checked."""
+    for function in (sql_tables.blocks_of, sql_tables.columns_of_questions):
+        patched.setattr(function, "__defaults__", (0,))
+    patched.setattr(scanned_passages, "_WORTH", 0)
+
+
+def found_in(folder: Path, jobs: int) -> list[Any]:
+    quality = {"near-words": 3, "least-words": 100, "near-similarity": 0.3}
+    result = validate(folder, quality=quality, max_per_rule=0, jobs=jobs)
+    return [one for one in result.findings if one.code.startswith("QU")]
+
+
+@pytest.mark.parametrize("most", [3, 1 << 14])
+@pytest.mark.parametrize("seed", range(12))
+def test_quality_finds_the_same_by_columns(
+    seed: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    shape = rng.choice([{}, *SHAPES.values()])
+    odd = [one for several in QUESTIONS.values() for one in several]
+    odd = [one for one in odd if seed % 3 or "\\ud" not in json.dumps(one) or rng.random() < 0.1]
+    questions = [rng.choice([asked(n, **shape), rng.choice(odd)]) for n in [*range(30)] * 2]
+    questions[9:9] = [asked(3, **shape | {"question": "Which 4?"}), asked(6, **shape | {"question": "Wh\u0007ich?"})]
+    folder = with_questions(tmp_path / "set", [asked(0, **shape), asked(4, **shape), *questions])
+    tables = read_tables(folder)
+    by_rows, found = {table: list(tables.peek(table)) for table in OF_QUESTIONS}, found_in(folder, 1)
+    monkeypatch.setattr(scanned_questions, "_MOST_TRIPLETS", most)
+    by_columns_for_quality(monkeypatch)
+
+    assert found_in(folder, 1 + seed % 2) == found != []
+    (dataset,) = detect(folder).datasets
+    for table, source in hipporag_questions(dataset, RecordReader(Losses())).items():
+        rows = [row._replace(aliases=tuple(row.aliases)) if table == "questions" else row for row in source()]
+        assert [[*row[:5]] for row in rows] == [[*row[:5]] for row in by_rows[table]]
+
+
+def test_questions_are_read_by_columns_for_quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [{"title": f"t{n}", "text": f"of {n}", "idx": 1000 + n} for n in range(600)]
+    paragraphs = [{**one, "is_supporting": n % 2 == 0} for n, one in enumerate(many)]
+    folder = with_questions(tmp_path / "set", [asked(0), asked(1, paragraphs=paragraphs), asked(2)])
+    (folder / "made_corpus.json").write_text(json.dumps([*PASSAGES, *many]))
+    by_columns_for_quality(monkeypatch)
+    monkeypatch.setattr(HippoRagReading, "together", lambda *_: pytest.fail("the reader was asked"))
+    (dataset,) = detect(folder).datasets
+
+    triplets = list(hipporag_questions(dataset, RecordReader(Losses()))["triplets"].columns())
+
+    assert sum(len(columns[0]) for columns in triplets) == 300 * 300 + 8
+    assert max(len(columns[0]) for columns in triplets) <= 1 << 14
+    assert found_in(folder, 1)
 
 
 def test_a_report_on_usual_questions_needs_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from ragdatakit.scanner.library import library
 if TYPE_CHECKING:
     from ragdatakit.converters.kept_texts import Look, Passages
     from ragdatakit.database.dataset_database import SqlTable
+    from ragdatakit.files.reading.kept_rows import ColumnSource
 
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""
@@ -65,6 +66,20 @@ def blocks_of(
         found[_PASSAGES[source.format]] = partial(_own(source.format, "passages"), part, records)
     if part.of_kind(_EDGES.get(source.format, "")):
         found["edges"] = partial(_own(source.format, "edges"), part, records)
+    return found
+
+
+def columns_of_questions(
+    source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
+) -> dict[str, ColumnSource]:
+    """Sources of tables of questions, for who needs no metadata, straight from the scanner; none where rows have to be
+    read."""
+    part = _taken_part(source, options, least_bytes) if source.format == "hipporag" and library() is not None else None
+    if part is None:
+        return {}
+    found: dict[str, ColumnSource] = _own(source.format, "questions")(
+        part, records, options.values.get("joiner", "auto")
+    )
     return found
 
 

@@ -205,6 +205,11 @@ def value_at(column: PackedColumn, row: int) -> str | float | list[Any] | None:
 
 def values_in(column: PackedColumn) -> list[Any]:
     """The values of all rows, as `value_at` gives them."""
+    if column.kind in _NUMBERS and column.buffers[0] is None:
+        import numpy as np
+
+        numbers: list[Any] = np.frombuffer(column.buffers[1], _NUMBERS[column.kind])[: column.length].tolist()  # type: ignore[arg-type]
+        return numbers
     if column.kind is not Kind.TEXT:
         return [value_at(column, row) for row in range(column.length)]
     data, offsets = texts_of(column)

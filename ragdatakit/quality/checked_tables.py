@@ -9,7 +9,7 @@ from ragdatakit.converters import converter_names, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, Source
-from ragdatakit.converters.sql_tables import blocks_of
+from ragdatakit.converters.sql_tables import blocks_of, columns_of_questions
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -40,9 +40,10 @@ def checked_tables(
         tables: CanonicalTables | RagdataError
         try:
             tables = read_source(source, wanted, Losses())
-            tables.keep("questions", "qrels", "triplets")  # which several checks go through
             if tables.records is not None:
                 tables.blocks |= blocks_of(source, wanted, tables.records)
+                tables.sources |= columns_of_questions(source, wanted, tables.records)
+            tables.keep("questions", "qrels", "triplets")  # which several checks go through
         except NotMeantError as error:
             not_meant.append(error)
             continue

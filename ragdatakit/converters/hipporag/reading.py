@@ -210,10 +210,9 @@ class HippoRagReading:
             while any((some := {table: list(islice(rows, _MOST_ROWS)) for table, rows in made.items()}).values()):
                 yield some
 
-    def rows_of(self, number: int, fields: dict[str, Raw]) -> Mapping[str, Sequence[Any]]:
+    def rows_of(self, number: int, fields: dict[str, Raw]) -> Mapping[str, Iterator[Any]]:
         """Those of all of them that come of one question, which has this place."""
-        made = self._made(OF_QUESTIONS, self._with_ids([self._judged_one(number, fields)]))
-        return {table: list(rows) for table, rows in made.items()}
+        return self._made(OF_QUESTIONS, self._with_ids([self._judged_one(number, fields)]))
 
     def _made(self, tables: Collection[str], judged: Sequence[_Judged]) -> dict[str, Iterator[Any]]:
         made = {"questions": self._questions, "qrels": self._qrels, "triplets": self._triplets}

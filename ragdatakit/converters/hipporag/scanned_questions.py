@@ -3,8 +3,10 @@ the fields of the first one, and whose passages are all in the corpus. Others ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -12,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.converters.hipporag.corpus_columns import KEY, CodedPassages
+from ragdatakit.converters.hipporag.reading import OF_QUESTIONS
+from ragdatakit.converters.hipporag.scanned_passages import scanned_passages
 from ragdatakit.converters.kept_columns import Columns, KeptColumns, columns_of, values_of
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_same, texts_of
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_same, texts_of, values_in
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.edge_tables import texts_at
 from ragdatakit.database.row_batches import row_batches, schema_of
@@ -21,28 +25,39 @@ from ragdatakit.files.containers.json_text import dumps, loads
 from ragdatakit.files.hipporag.passages import EVIDENCE_FIELDS
 from ragdatakit.scanner.predicates import Blank
 from ragdatakit.scanner.relations import Joined, Lacking, Parts, Several
+from ragdatakit.schemas.canonical import Question
 from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.converters.hipporag.reading import HippoRagReading
     from ragdatakit.database.text_facts import TextFacts
     from ragdatakit.files.containers.json_text import Raw
+    from ragdatakit.files.reading.kept_rows import Columns as Lists
     from ragdatakit.scanner.blocks import KeptValues, ScannedBlock
     from ragdatakit.schemas.conversions import Losses
 
 Numbers = npt.NDArray[np.int64]
 _PLACES = {name: place for place, name in enumerate(schema_of("questions"))}
+_LEFT_OUT = ("split", "metadata", "field_order")
+_EMPTY = Question("", "")._asdict()
 _LISTS = msgspec.json.Decoder(list[list[str]])
 _MOST_FIELDS = 32
+_MOST_TRIPLETS = 1 << 14
+"""That are made at once."""
 
 
 class QuestionColumns(KeptColumns):
-    """The questions that ``reading`` reads; their texts stay out of the columns, and in place of their metadata there
-    are objects with the same names. The columns of the tables of what is ``judged`` are there when all were read.
-    `Unproved` where the first question has another shape than most sets have."""
+    """The questions that ``reading`` reads; their texts stay out of the columns where ``facts`` say so, and in place of
+    their metadata there are objects with the same names. Without ``losses`` `RagdataError` is raised for half
+    characters. `Unproved` where the first question has another shape than most sets have."""
 
     def __init__(
-        self, reading: HippoRagReading, passages: CodedPassages, facts: TextFacts, losses: Mapping[str, Losses]
+        self,
+        reading: HippoRagReading,
+        passages: CodedPassages,
+        facts: TextFacts | None = None,
+        losses: Mapping[str, Losses] | None = None,
     ) -> None:
         first = next(iter(reading.records.unheard().objects(reading.asked[0], "json-array")), {})
         self._shape = shape = _shape_of(first)
@@ -51,7 +66,7 @@ class QuestionColumns(KeptColumns):
         super().__init__(
             shape.record,
             columns_of("questions", names),
-            partial(row_batches, "questions", losses=losses["questions"]),
+            partial(row_batches, "questions", losses=losses["questions"] if losses is not None else None),
             shape.asked(),
             further=("answer",) * shape.is_list + ("answer_aliases",) * shape.has_aliases,
             facts=facts,
@@ -60,32 +75,39 @@ class QuestionColumns(KeptColumns):
             text="question",
             known={self._key: passages.codes},
         )
-        if self._facts is None:
+        if facts is not None and self._facts is None:
             raise Unproved
         self._reading, self._passages, self._losses = reading, passages, losses
         self._number = 0
-        self._read: dict[str, list[Any]] = {"qrels": [], "triplets": []}  # rows that are in no columns yet
-        self.judged: dict[str, list[Columns]] = {table: [] for table in self._read}
+        self._read: dict[str, list[Iterator[Any]]] = {"qrels": [], "triplets": []}  # rows that are in no columns yet
+        self._judged: list[tuple[str, Iterable[Columns]]] = []
 
     def all_batches(self) -> Iterator[Columns]:
         """The columns of all questions."""
         for file in self._reading.asked:
             yield from self.batches_of_array(file, self._reading.records, self._row, of_objects=True)
+
+    def judged(self) -> Iterator[tuple[str, Columns]]:
+        """What is to be found for the questions that were given since this was asked last, some rows of a table at a
+        time."""
         self._take_read()
+        some, self._judged = self._judged, []
+        return ((table, columns) for table, several in some for columns in several)
 
     def _row(self, _: int, fields: dict[str, Raw]) -> Any:
         """A question that is otherwise than most."""
         rows = self._reading.rows_of(self._number, fields)
         self._number += 1
         for table, read in self._read.items():
-            read += rows[table]
+            read.append(rows[table])
         (question,) = rows["questions"]
         return question
 
     def _take_read(self) -> None:
-        for table, rows in self._read.items():
-            self.judged[table] += row_batches(table, iter(rows), self._losses[table])
-            rows.clear()
+        for table, read in self._read.items():
+            losses = self._losses[table] if self._losses is not None else None
+            self._judged += [(table, row_batches(table, chain.from_iterable(read), losses))] if read else []
+        self._read = {table: [] for table in self._read}
 
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         self._take_read()
@@ -115,21 +137,69 @@ class QuestionColumns(KeptColumns):
         pairs = owners * len(self._passages) + places
         gold, others = _firsts(pairs, np.flatnonzero(is_gold)), _firsts(pairs, np.flatnonzero(~is_gold))
         others = others[~np.isin(pairs[others], pairs[gold])]
-        counts = np.bincount(owners[others], minlength=last - first)
-        times = counts[owners[gold]]
-        behind = np.cumsum(times)
-        nth = np.arange(behind[-1] if len(behind) else 0) - np.repeat(behind - times, times)
-        negatives = others[np.repeat((np.cumsum(counts) - counts)[owners[gold]], times) + nth]
-        positives = np.repeat(gold, times)
         if len(gold):
             grades = packed_numbers(Kind.INTEGER, np.ones(len(gold), np.int64))
             kinds, nothing = packed_same(Kind.TEXT, "document", len(gold)), packed_same(Kind.TEXT, None, len(gold))
             named = _at(ids, owners[gold]), self._passages.ids_at(places[gold])
-            self.judged["qrels"].append([*named, grades, kinds, nothing, nothing])
-        if len(positives):
-            named = _at(ids, owners[positives]), self._passages.ids_at(places[positives])
-            nothing = packed_same(Kind.TEXT, None, len(positives))
-            self.judged["triplets"].append([*named, self._passages.ids_at(places[negatives]), nothing])
+            self._judged.append(("qrels", [[*named, grades, kinds, nothing, nothing]]))
+        judged = _Judged(ids, owners[gold], places[gold], owners[others], places[others])
+        self._judged.append(("triplets", judged.triplets(self._passages)))
+
+
+class _Judged(NamedTuple):
+    """The gold passages and the others of questions, whose ids these are, by the rows of the questions, in order."""
+
+    ids: PackedColumn
+    of_gold: Numbers
+    gold: Numbers
+    of_others: Numbers
+    others: Numbers
+
+    def triplets(self, passages: CodedPassages) -> Iterator[Columns]:
+        """Each gold passage with each other one of its question, some at a time: of one there may be millions."""
+        counts = np.bincount(self.of_others, minlength=self.ids.length)
+        times = counts[self.of_gold]
+        behind = np.cumsum(times)
+        begins = (np.cumsum(counts) - counts)[self.of_gold] - (behind - times)
+        every = int(behind[-1]) if len(behind) else 0
+        for first in range(0, every, _MOST_TRIPLETS):
+            rows = np.arange(first, min(first + _MOST_TRIPLETS, every))
+            positives = np.searchsorted(behind, rows, "right")
+            named = _at(self.ids, self.of_gold[positives]), passages.ids_at(self.gold[positives])
+            negatives = passages.ids_at(self.others[begins[positives] + rows])
+            yield [*named, negatives, packed_same(Kind.TEXT, None, len(rows))]
+
+
+def question_lists(reading: HippoRagReading, wanted: Collection[int]) -> Iterator[Sequence[Lists]]:
+    """The tables of what is made of questions, as `ColumnsTogether` asks for them; the questions without metadata and
+    without the order of their fields. Where that cannot go on the reader does."""
+    names = [table for place, table in enumerate(OF_QUESTIONS) if place in wanted]
+    given: Counter[str] = Counter()
+    try:
+        for table, columns in _lists_of(reading):
+            given[table] += len(columns[0])
+            if table in names:
+                yield [columns if name == table else () for name in OF_QUESTIONS]
+    except MachineError:
+        raise
+    except (Unproved, RagdataError):
+        for rows in reading.together(names):
+            left = {name: rows.get(name, ())[given[name] :] for name in names}
+            given -= Counter({name: len(rows.get(name, ())) for name in names})
+            yield [list(zip(*left.get(name, ()), strict=True)) for name in OF_QUESTIONS]
+
+
+def _lists_of(reading: HippoRagReading) -> Iterator[tuple[str, Lists]]:
+    """The same, table by table."""
+    if (passages := scanned_passages(reading.records, reading.corpora)) is None:
+        raise Unproved
+    columns = QuestionColumns(reading, passages)
+    for batch in columns.all_batches():
+        number = batch[0].length
+        known = {name: values_in(batch[place]) for name, place in _PLACES.items() if name not in _LEFT_OUT}
+        yield "questions", [known.get(name, [empty] * number) for name, empty in _EMPTY.items()]
+        for table, given in columns.judged():
+            yield table, [values_in(column) for column in given]
 
 
 class _Shape(NamedTuple):

@@ -18,16 +18,18 @@ from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import fields_of
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.reading.kept_rows import ColumnSource, ColumnsTogether
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.texts import Joined
-from ragdatakit.schemas.canonical import Document
+from ragdatakit.schemas.canonical import TABLES, Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
 from ragdatakit.schemas.hipporag.records import PASSAGE
 
 if TYPE_CHECKING:
     from ragdatakit.converters.hipporag.corpus_columns import CodedPassages
+    from ragdatakit.converters.hipporag.scanned_questions import QuestionColumns
     from ragdatakit.converters.kept_texts import Look, Passages
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.schemas.canonical import Question
@@ -54,7 +56,7 @@ def hipporag_passages(dataset: Dataset, records: RecordReader, jobs: int, _: Loo
     reading = reading_of(dataset, records, None, "auto")
     files = reading.corpora if are_arrays(reading.corpora) else []
     shape, by_idx = usual_passage(records, files[0]) if files else (PASSAGE, False)
-    if not files or (by_idx and scanned_passages(records.unheard(), files) is None):
+    if not files or (by_idx and scanned_passages(records, files) is None):
         yield from some_together(reading.documents())
         return
     named = {"idx": "doc_id"} if by_idx else {}
@@ -70,6 +72,17 @@ def hipporag_passages(dataset: Dataset, records: RecordReader, jobs: int, _: Loo
                 yield TextBlock(Document, {"doc_id": TextColumn(Joined.of(ids)), **block.columns})
             else:
                 yield [row._replace(doc_id=own) for row, own in zip(block, ids, strict=True)]
+
+
+def hipporag_questions(dataset: Dataset, records: RecordReader, joiner: str = "auto") -> dict[str, ColumnSource]:
+    """What is made of the questions of the only data set: read by columns, of questions without metadata."""
+    reading = reading_of(dataset, records, None, joiner)
+    if not are_arrays(reading.corpora) or not are_arrays(reading.asked):
+        return {}
+    from ragdatakit.converters.hipporag.scanned_questions import question_lists  # needs numpy
+
+    together = ColumnsTogether([TABLES[table].row for table in OF_QUESTIONS], partial(question_lists, reading))
+    return dict(zip(OF_QUESTIONS, together.sources, strict=True))
 
 
 def _passage(
@@ -125,11 +138,8 @@ class _Tables:
         losses = {table: Losses() for table in OF_QUESTIONS}
         try:
             columns = QuestionColumns(reading, passages, self._facts, losses)
-            batches = self._facts.watched(schema_of("questions"), columns.all_batches())
-            for table, given in {"questions": batches, **columns.judged}.items():
-                self._held[table].most = self._held["questions"].most
-                if self._held[table].take(given) is not None:
-                    return False
+            if self._held["questions"].take(self._with_judged(columns)) is not None:
+                return False
         except MachineError:
             raise
         except (Unproved, RagdataError):
@@ -138,6 +148,17 @@ class _Tables:
         for table in OF_QUESTIONS:
             self._reading.records.losses.take(losses[table])
         return True
+
+    def _with_judged(self, columns: QuestionColumns) -> Iterator[list[PackedColumn]]:
+        """The columns of the questions. What is to be found for them is held, or `Unproved`."""
+        for table in OF_QUESTIONS[1:]:
+            self._held[table].most = self._held["questions"].most
+            self._held[table].begin()
+        for batch in self._facts.watched(schema_of("questions"), columns.all_batches()):
+            yield [*batch]
+            for table, given in columns.judged():
+                if not self._held[table].add(given):
+                    raise Unproved
 
     def _question(self, place: int, record: bytes) -> Question:
         return self._reading.question(place, fields_of(record))

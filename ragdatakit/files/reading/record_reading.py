@@ -118,6 +118,8 @@ class RecordReader:
         self.extents: dict[str, tuple[int, int]] = {}
         self._noted: set[tuple[str, int]] = set()
         self._in_lines: set[str] = set()
+        self.shared: dict[tuple[str, ...], Any] = {}
+        """What readers of one format have made of some files, for others of them that read these."""
 
     def unheard(self) -> RecordReader:
         """A reader like this one, of whose losses nobody hears: to look at files before they are read."""
