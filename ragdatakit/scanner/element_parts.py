@@ -36,7 +36,7 @@ def _scanned_ahead(
         is_broken = done < len(part.data) or part.data.endswith(b",")  # two commas
         if is_broken:
             reader.put_back([part, *(later for later, _ in waiting)], done)
-            part.data = part.data[:done]
+            part.data = part.data[:done].removesuffix(b",")
         if scanned.rows:
             elements.taken(part, scanned.rows, scanned.lines)
             yield part, scanned

@@ -41,6 +41,7 @@ from ragdatakit.scanner.predicates import (
     Shorter,
     Spelled,
     Starting,
+    Stripped,
     Unequal,
     Vacuous,
     plain_ranges,
@@ -108,6 +109,7 @@ _KINDS: dict[type[Predicate], int] = {
     Starting: 33,
     NotStarting: 33,
     Mistyped: 34,
+    Stripped: 35,
 }
 _JOINED, _FIRST = 255, 254
 _NO_FIELD = 0xFFFF
@@ -224,14 +226,12 @@ def _field(field: Field, is_key: bool) -> bytes:
 
 
 def _predicate(one: Predicate, names: list[str], counts: list[Hashable]) -> bytes:
-    limit, text = 0, ""
+    limit, text = 0, getattr(one, "characters", "")
     match one:
         case Longer() | Shorter() | NoSentence():
             limit = one.limit
         case Equal():
             limit = names.index(one.other)
-        case Blank() | Edged() | OpenIfBlank() | OpenIfEdged() | Holds() | Lacks() | Beginning():
-            text = one.characters
         case Unequal() | Starting():
             text = one.text
         case NotStarting():

@@ -253,6 +253,13 @@ class Spelled(Predicate):
     """Of a key field codes are wanted of what spelling does not change in its texts, too (see `plain_ranges`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stripped(Predicate):
+    """Nothing is shown: the codes of a key field are those of its texts without ``characters`` at their ends."""
+
+    characters: str = WHITE_SPACE
+
+
 @functools.cache
 def plain_ranges() -> str:
     """Characters beyond ASCII that stay as they are whatever Unicode form, case and white space are reduced to, and

@@ -200,9 +200,22 @@ class CountedBeyond(Relation):
     ``counts`` how many there are, and how many are not in the list of the last one."""
 
 
+class NotWithin(Relation):
+    """A text of the second list is not surely in the first text."""
+
+
+class Unnumbered(Relation):
+    """The integers of the list are not 0, 1, 2 and so on."""
+
+
+class Misnamed(Relation):
+    """A text of the first list is not that of the second field with ``text`` and the integer beside it, in the third
+    list, behind it."""
+
+
 RELATIONS = (
     *(Apart, Without, Lacking, Several, Unlike, Beyond, Unmarked, Twice, Shared, More, OneOfMany, Empty, Outside),
     *(Ascending, NoQuotient, Measure, Above, NoneTrue, Untrue, Miscounted),
-    *(Undigested, Alike, TwiceTogether, OutOfRange, CountedBeyond),
+    *(Undigested, Alike, TwiceTogether, OutOfRange, CountedBeyond, NotWithin, Unnumbered, Misnamed),
 )
 """By their numbers in `scanner/src/relations.rs`."""

@@ -774,6 +774,8 @@ pub fn text<I: Isa>(
     let code = if field.key || field.held { code(&plan.seeds, bytes) } else { 0 };
     let column = &mut columns[number];
     if field.key {
+        let stripped = field.stripped.as_ref().map_or(bytes, |blanks| blanks.strip(bytes));
+        let code = if stripped.len() < bytes.len() { crate::hash::code(&plan.seeds, stripped) } else { code };
         column.push(code, row);
         found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
     }

@@ -7,13 +7,13 @@ use crate::cells::Cells;
 use crate::hash::Seeds;
 use crate::keys::Table;
 use crate::members::Members;
-use crate::predicates::{Predicate, Questions};
+use crate::predicates::{Characters, Predicate, Questions};
 use crate::relations::Relation;
 use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 33;
+pub const ABI: u32 = 34;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,8 @@ pub struct Field {
     pub tally: Option<u32>,
     /// Whether codes of what spelling does not change in its texts are wanted, too.
     pub spelling: Option<Spelling>,
+    /// The characters without which, at the ends of its texts, its codes are made.
+    pub stripped: Option<Characters>,
     /// The first 16 bytes of `"name":`, and which bits of them count; none for a longer name.
     pub pattern: Option<(u128, u128)>,
     /// What the objects in it are: the value itself, or the items of the list.
@@ -264,7 +266,9 @@ impl Plan {
         plan.below = (top..count).filter(|&n| plan.fields[n].key && !plan.fields[n].listed).collect();
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
         let of_cells = has_numbers || !plan.changed.is_empty();
-        let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
+        let of_json =
+            plan.scopes.len() > 1 || !plan.held.is_empty() || plan.fields.iter().any(|f| f.stripped.is_some());
+        let fits = if plan.cells.is_some() { !of_json } else { !of_cells };
         // of a record itself Python takes true for 1
         let fits = fits && !plan.fields.iter().any(|field| field.key && field.kind == Type::Boolean && !field.listed);
         let is_done = reader.0.is_empty() && fits;
@@ -344,7 +348,8 @@ impl Plan {
     fn is_tagged_well(&self) -> bool {
         let plain = |field: &Field| {
             let is_any = field.allowed.is_empty() && field.refusals.each().is_empty() && !field.non_empty;
-            field.kind == Type::Text && is_any && field.spelling.is_none() && field.tally.is_none()
+            let is_whole = field.spelling.is_none() && field.stripped.is_none();
+            field.kind == Type::Text && is_any && is_whole && field.tally.is_none()
         };
         let of_texts = self.fields.iter().all(plain) && self.scopes[0].relations.is_empty();
         let alone = self.scopes.len() == 1 && self.held.is_empty() && self.cells.is_none() && self.cut.is_none();
@@ -384,7 +389,8 @@ impl Plan {
     /// Whether the fields are those of a text that is cut: two texts, and the number that the first one is.
     fn is_cut_well(&self) -> bool {
         let kinds: Vec<_> = self.fields.iter().map(|field| field.kind).collect();
-        let plain = |field: &Field| field.tally.is_none() && field.spelling.is_none() && field.allowed.is_empty();
+        let is_whole = |field: &Field| field.spelling.is_none() && field.stripped.is_none();
+        let plain = |field: &Field| field.tally.is_none() && is_whole(field) && field.allowed.is_empty();
         self.scopes.len() == 1
             && self.scopes[0].relations.is_empty()
             && self.scopes[0].joined.is_empty()
@@ -503,6 +509,9 @@ impl Plan {
             20 if field.key && field.kind == Type::Text => {
                 field.spelling = Some(Spelling::of(std::str::from_utf8(&characters).ok()?));
             }
+            35 if field.key && field.kind == Type::Text => {
+                field.stripped = Some(Characters::of(std::str::from_utf8(&characters).ok()?));
+            }
             21 if field.kind == Type::Text => field.predicates.push(Predicate::FewLetters),
             31 if field.is_of_texts() => field.predicates.push(Predicate::MarkInside),
             32 if field.is_of_texts() => field.predicates.push(Predicate::Vacuous),
@@ -564,6 +573,7 @@ impl Field {
             numbered: None,
             tally: None,
             spelling: None,
+            stripped: None,
             pattern,
             scope: None,
             listed: false,

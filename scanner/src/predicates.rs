@@ -45,7 +45,18 @@ pub struct Characters {
 }
 
 impl Characters {
-    fn of(characters: &str) -> Self {
+    /// A text without those at its ends.
+    #[inline(always)]
+    pub fn strip<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        match (bytes.first(), bytes.last()) {
+            (Some(&first), Some(&last)) if self.first[usize::from(first)] || self.last[usize::from(last)] => {
+                std::str::from_utf8(bytes).map_or(bytes, |text| text.trim_matches(|c| self.has(c)).as_bytes())
+            }
+            _ => bytes,
+        }
+    }
+
+    pub fn of(characters: &str) -> Self {
         let mut sorted: Vec<char> = characters.chars().collect();
         sorted.sort_unstable();
         sorted.dedup();

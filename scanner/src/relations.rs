@@ -88,9 +88,15 @@ enum Kind {
     /// Nothing is shown: of the texts, each once, of all but the last field it is counted how many there are, and how
     /// many are not in the list of the last field.
     CountedBeyond,
+    /// A text of the list is not surely in the first text.
+    NotWithin,
+    /// The integers of the list are not 0, 1, 2 and so on.
+    Unnumbered,
+    /// A text of the list is not the second field's with a text and the integer beside it, in the third one, behind it.
+    Misnamed,
 }
 
-const KINDS: [Kind; 25] = [
+const KINDS: [Kind; 28] = [
     Kind::Apart,
     Kind::Without,
     Kind::Lacking,
@@ -116,6 +122,9 @@ const KINDS: [Kind; 25] = [
     Kind::TwiceTogether,
     Kind::OutOfRange,
     Kind::CountedBeyond,
+    Kind::NotWithin,
+    Kind::Unnumbered,
+    Kind::Misnamed,
 ];
 
 /// A question, and the fields that it is about.
@@ -156,8 +165,9 @@ impl Relation {
             _ => return None,
         };
         let enough = match kind {
-            Kind::Unmarked | Kind::NoQuotient => fields.len() == 3,
+            Kind::Unmarked | Kind::NoQuotient | Kind::Misnamed => fields.len() == 3,
             Kind::Unlike
+            | Kind::NotWithin
             | Kind::Beyond
             | Kind::Shared
             | Kind::More
@@ -274,6 +284,15 @@ impl Relation {
             Kind::TwiceTogether => self.is_twice_together(into),
             Kind::OutOfRange => is_out_of_range([of(0), of(1), of(2), of(3)], data),
             Kind::CountedBeyond => self.count_beyond(into, data),
+            Kind::NotWithin => !are_within::<I>(data, of(0), of(1)),
+            Kind::Unnumbered => of(0).iter().zip(0..).any(|(held, number)| held.code != number),
+            Kind::Misnamed => {
+                let (names, numbers) = (of(0), of(2));
+                let begin = of(1).first().map_or(&[][..], |held| held.of(data));
+                let digits = |name: &Held| name.of(data).strip_prefix(begin)?.strip_prefix(&self.text[..]);
+                let mut pairs = names.iter().zip(numbers);
+                names.len() != numbers.len() || !pairs.all(|(name, number)| digits(name) == Some(number.of(data)))
+            }
         }
     }
 
@@ -421,6 +440,37 @@ fn holds<I: Isa>(data: &[u8], whole: &Held, part: &Held) -> bool {
     }
 }
 
+/// Whether all these texts are surely in the one text: most often each is behind the one before it.
+#[inline(always)]
+fn are_within<I: Isa>(data: &[u8], whole: &[Held], parts: &[Held]) -> bool {
+    let Some(whole) = whole.first() else { return parts.is_empty() };
+    let text = whole.of(data);
+    let (mut start, mut end) = (0, 0);
+    parts.iter().all(|part| {
+        let wanted = part.of(data);
+        let is_at = |at: usize| {
+            text.get(at..).is_some_and(|rest| rest.starts_with(wanted)) && (!whole.escaped || is_between(text, at))
+        };
+        let behind = [0, 1, 2, 4].map(|blanks| end + blanks); // such as an escaped line end, or two of them
+        let near = behind.into_iter().find(|&at| is_at(at));
+        let find = |from: usize| {
+            let (&first, &last) = (wanted.first()?, wanted.last()?);
+            let mut at = from;
+            loop {
+                at = I::find_both(text, at, first, last, wanted.len() - 1);
+                if at == text.len() || is_at(at) {
+                    return (at < text.len()).then_some(at);
+                }
+                at += 1;
+            }
+        };
+        let found = near.or_else(|| find(start)).or_else(|| find(0));
+        start = found.unwrap_or(start);
+        end = start + wanted.len();
+        found.is_some()
+    })
+}
+
 /// Whether no escape of a text in JSON is cut by this place.
 fn is_between(text: &[u8], at: usize) -> bool {
     let near = &text[at.saturating_sub(5)..at];
@@ -454,6 +504,33 @@ fn is_measure(data: &[u8], text: Held, number: u64, scratch: &mut Vec<u8>) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_within_another_wherever_they_are() {
+        for (whole, parts, are) in [
+            ("a tide, a reef", &["a tide", "a reef"][..], true),
+            ("a tide\\na reef", &["a tide", "a reef", "a tide"], true),
+            ("a tide\\n\\na reef", &["a tide", "a reef"], true),
+            ("a tide and the reef", &["a tide", "tide and", "the reef", "a"], true),
+            ("a tide and the reef", &["a tide", "ebb"], false),
+            ("a\\nreef", &["a", "nreef"], false),
+            ("a\\nreef", &["\\nreef"], true),
+            ("tide", &["tides"], false),
+            ("tide", &[], true),
+            ("tide", &["", "tide"], true),
+            ("x\\u0041b, 41b", &["41b"], true),
+        ] {
+            let mut data = whole.as_bytes().to_vec();
+            let one = Held { start: 0, end: data.len(), escaped: whole.contains('\\'), code: 0 };
+            let mut held = Vec::new();
+            for part in parts {
+                let start = data.len();
+                data.extend_from_slice(part.as_bytes());
+                held.push(Held { start, end: data.len(), escaped: part.contains('\\'), code: 0 });
+            }
+            assert_eq!(are_within::<Portable>(&data, &[one], &held), are, "{whole} {parts:?}");
+        }
+    }
 
     #[test]
     fn a_text_is_found_only_where_no_escape_is_cut() {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -175,6 +176,11 @@ class ArraySource:
         self.carried.mark = part.data[last : last + 1]
         self.top = self.NOUN
         part.count = count
+
+    def decode(self, part: Part) -> None:
+        """Decode the elements of such a part together, if that can be."""
+        with suppress(orjson.JSONDecodeError):
+            self._judge(part, orjson.loads(self.AROUND % part.data))
 
     def _open(self, reader: Buffer) -> bool:
         while True:

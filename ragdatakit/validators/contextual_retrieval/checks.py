@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
 from ragdatakit.validators.contextual_retrieval.questions import question_problems
 from ragdatakit.validators.contextual_retrieval.stores import context_problems, stored_problems, vector_problems
@@ -72,6 +72,16 @@ class ContextualRetrievalChecks(FormatChecks):
             return self._corpus.problems(value)
         return self._compared(file.kind, value)
 
+    def scanning(self, file: DataFile) -> Scanning:
+        """Documents whose chunks are as most are, in parts in which all are, are not decoded."""
+        if file.kind != "documents":
+            return Scanning()
+        from ragdatakit.scanner.library import library
+        from ragdatakit.validators.contextual_retrieval.scanned_documents import ASKED, MADE_OF, derive
+
+        self._corpus.scanned = library() is not None
+        return Scanning(ASKED, made_of=MADE_OF, derive=derive, takes=self._corpus.takes)
+
     def _compared(self, kind: str, value: dict[str, Any]) -> Iterator[Problem]:
         """What is wrong with a question, or a chunk with its context, also next to the corpus."""
         known = self._known()
@@ -95,7 +105,9 @@ class ContextualRetrievalChecks(FormatChecks):
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
     ) -> Iterator[RowProblems]:
         """Remember the chunks of the corpus; those whose text appeared before."""
-        if kind == "documents":
+        if kind == "documents" and values is None:
+            yield from self._corpus.take(batch)
+        elif kind == "documents":
             for row, value in enumerate(values or (), batch.first_row):
                 yield from self._corpus.remember(row, value)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
@@ -11,15 +11,10 @@ from ragdatakit.validators.excerpts import show
 from ragdatakit.validators.lacking import unusable
 from ragdatakit.validators.row_problems import RowProblems
 
+if TYPE_CHECKING:
+    from ragdatakit.scanner.blocks import ScannedBlock
+
 _SHOWN = 60
-
-
-def content_code(text: str) -> int:
-    """The content of a chunk as Pass@k compares it: without the blanks around it."""
-    return code_of(text.strip())
-
-
-_BLANK = content_code("")
 
 
 def is_index(value: Any) -> TypeGuard[int]:
@@ -33,14 +28,38 @@ def shown(text: str) -> str:
 
 
 class Corpus:
-    """The documents that were read, by codes: chunks by their document's uuid and their index, contents of both."""
+    """The documents that were read, by codes: chunks by their document's uuid and their index, contents of both.
+
+    ``scanned``: documents come from the scanner, whose codes these are. It proves those whose chunks are called after
+    their document and their place, so that of them no more is known than how many there are.
+    """
 
     def __init__(self) -> None:
         self.chunks: dict[int, int] = {}
         self.documents: dict[int, tuple[int | None, int]] = {}
         self.keyless: list[int] = []
+        self.scanned = False
         self._ids: set[int] = set()
         self._contents: dict[int, int] = {}
+        self._usual: dict[int, int] = {}  # by the code of their id, how many chunks such documents have
+        self._counts: list[int] = []  # how many chunks those have that were taken last
+        self._named: set[int] = set()  # codes of the documents that the chunks of all others may be called after
+
+    def code(self, text: str) -> int:
+        """What a text is compared by."""
+        if not self.scanned:
+            return code_of(text)
+        from ragdatakit.arrays.text_codes import code_of_text
+
+        return code_of_text(text)
+
+    def content_code(self, text: str) -> int:
+        """The content of a chunk as Pass@k compares it: without the blanks around it."""
+        return self.code(text.strip())
+
+    def place(self, uuid: str, index: int) -> int:
+        """Where a chunk is."""
+        return _place(self.code(uuid), index) if self.scanned else code_of(uuid, index)
 
     def problems(self, value: dict[str, Any]) -> Iterator[Problem]:
         """The faults of one document that its declaration does not name, with what earlier ones have."""
@@ -88,7 +107,7 @@ class Corpus:
                 yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, {"expected": "a text"})
             return
         code = code_of(chunk_id)
-        if code in self._ids:
+        if code in self._ids or self._is_usual(chunk_id):
             yield Problem("duplicate-chunk-id", f"{pointer}/chunk_id", chunk_id)
         elif isinstance(doc_id, str) and is_index(index):
             expected = f"{doc_id}_chunk_{index}"
@@ -96,6 +115,57 @@ class Corpus:
                 facts, hint = {"expected": f'"{expected}"'}, f"call it {show(expected)}, by its document and its index"
                 yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, facts, hint=hint)
         self._ids.add(code)
+        if self.scanned and (named := _named(chunk_id)) is not None:
+            self._named.add(self.code(named[0]))
+
+    def _is_usual(self, chunk_id: str) -> bool:
+        """Whether it is a chunk of a document that the scanner has proved."""
+        named = _named(chunk_id) if self._usual else None
+        return named is not None and named[1] < self._usual.get(self.code(named[0]), 0)
+
+    def takes(self, scanned: ScannedBlock) -> bool:
+        """Whether documents that were scanned are all as most are, and the ids of their chunks are new."""
+        documents, chunks = scanned.columns["doc_id"], scanned.columns["chunks/content"]
+        if scanned.notes:
+            return False
+        from ragdatakit.arrays.text_codes import numbers_of
+
+        ids = numbers_of(documents.codes)
+        new = set(ids)
+        if len(new) < len(ids) or not self._usual.keys().isdisjoint(new) or not self._named.isdisjoint(new):
+            return False
+        import numpy as np
+
+        self._counts = np.bincount(chunks.owners, minlength=len(ids)).tolist()
+        self._usual.update(zip(ids, self._counts, strict=True))
+        return True
+
+    def take(self, batch: Any) -> Iterator[RowProblems]:
+        """The same as `remember` for the documents that were just taken so."""
+        from ragdatakit.arrays.text_codes import numbers_of
+
+        names = ("original_uuid", "content", "chunks/content")
+        uuids, wholes, contents = (numbers_of(batch.columns[name]) for name in names)
+        place = 0
+        for row, (uuid, whole, count) in enumerate(zip(uuids, wholes, self._counts, strict=True), batch.first_row):
+            self.documents.setdefault(uuid, (whole, count))
+            own = contents[place : place + count]
+            place += count
+            for number, code in enumerate(own):
+                self.chunks.setdefault(_place(uuid, number), code)
+            new = set(own)
+            if len(new) == count and self._contents.keys().isdisjoint(new):
+                self._contents.update(dict.fromkeys(own, row))
+            else:
+                yield from self._repeats(row, own)
+
+    def _repeats(self, row: int, codes: list[int]) -> Iterator[RowProblems]:
+        here: set[int] = set()
+        for number, code in enumerate(codes):
+            first = self._contents.setdefault(code, row)
+            if code in here or first != row:
+                yield _repeated(row, number, first)
+            here.add(code)
 
     def remember(self, row: int, value: Any) -> Iterator[RowProblems]:
         """Keep what questions and stores are compared with; of chunks with one name the first, as upstream does it.
@@ -107,7 +177,8 @@ class Corpus:
         has_keys = isinstance(chunks, list)
         chunks = chunks if isinstance(chunks, list) else []
         if isinstance(uuid, str) and has_keys:
-            self.documents.setdefault(code_of(uuid), (code_of(whole) if isinstance(whole, str) else None, len(chunks)))
+            code = self.code(whole) if isinstance(whole, str) else None
+            self.documents.setdefault(self.code(uuid), (code, len(chunks)))
         here: set[int] = set()
         for number, chunk in enumerate(chunks):
             fields = chunk if isinstance(chunk, dict) else {}
@@ -115,27 +186,36 @@ class Corpus:
             if not isinstance(text, str):
                 has_keys = False
                 continue
-            code = content_code(text)
+            code = self.content_code(text)
             if not is_index(index):
                 has_keys = False
             elif isinstance(uuid, str):
-                self.chunks.setdefault(code_of(uuid, index), code)
-            first = self._contents.setdefault(code, row) if code != _BLANK else row
+                self.chunks.setdefault(self.place(uuid, index), code)
+            if not text.strip():
+                continue
+            first = self._contents.setdefault(code, row)
             if code in here or first != row:
-                yield RowProblems(
-                    "repeated-chunk-text",
-                    "documents",
-                    f"chunks/{number}/content",
-                    [row],
-                    [shown(text)],
-                    [first],
-                    "documents",
-                    "first seen here",
-                )
-            if code != _BLANK:
-                here.add(code)
+                yield _repeated(row, number, first, text)
+            here.add(code)
         if not (has_keys and isinstance(uuid, str)):
             self.keyless.append(row)
+
+
+def _repeated(row: int, number: int, first: int, text: str | None = None) -> RowProblems:
+    values = None if text is None else [shown(text)]
+    field, note = f"chunks/{number}/content", "first seen here"
+    return RowProblems("repeated-chunk-text", "documents", field, [row], values, [first], "documents", note)
+
+
+def _place(uuid: int, index: int) -> int:
+    return index << 128 | uuid
+
+
+def _named(chunk_id: str) -> tuple[str, int] | None:
+    """The document and the index that a chunk is called after, as the cookbook does it."""
+    name, between, digits = chunk_id.rpartition("_chunk_")
+    is_index = digits.isascii() and digits.isdigit() and len(digits) <= 18 and (digits == "0" or digits[0] != "0")
+    return (name, int(digits)) if between and is_index else None
 
 
 _READ = ("chunk_id", "original_index", "content")

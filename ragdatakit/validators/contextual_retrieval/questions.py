@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.contextual_retrieval.corpus import Corpus, content_code, is_index
+from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
 from ragdatakit.validators.lacking import unusable
 
 _MOST_REMEMBERED = 100_000
@@ -131,7 +130,7 @@ def _document_problems(
     if isinstance(uuid, str):
         found[uuid] = by_index
         if corpus is not None:
-            yield from _copy_problems(document, pointer, corpus.documents.get(code_of(uuid)))
+            yield from _copy_problems(document, pointer, corpus, corpus.documents.get(corpus.code(uuid)))
 
 
 def _chunk_problems(
@@ -161,12 +160,14 @@ def _chunk_problems(
         contentless.append((uuid, index, lost))
 
 
-def _copy_problems(document: dict[str, Any], pointer: str, known: tuple[int | None, int] | None) -> Iterator[Problem]:
+def _copy_problems(
+    document: dict[str, Any], pointer: str, corpus: Corpus, known: tuple[int | None, int] | None
+) -> Iterator[Problem]:
     """A golden document that is not as the corpus has it."""
     if known is None:
         return
     content, meta = document.get("content"), document.get("meta")
-    if isinstance(content, str) and known[0] is not None and code_of(content) != known[0]:
+    if isinstance(content, str) and known[0] is not None and corpus.code(content) != known[0]:
         yield Problem("golden-document-unlike-corpus", f"{pointer}/content", None, {"field": "the content"})
     number = meta.get("num_chunks") if isinstance(meta, dict) else None
     if number is not None and number != known[1]:
@@ -181,11 +182,11 @@ def _corpus_problems(
     if corpus is None:
         return
     for one in golden:
-        known = corpus.chunks.get(code_of(one.uuid, one.number))
+        known = corpus.chunks.get(corpus.place(one.uuid, one.number))
         content = found[one.uuid][one.number]
         if known is None:
             yield Problem("golden-chunk-not-in-corpus", one.pointer, None, {"value": one.words})
-        elif isinstance(content, str) and content_code(content) != known:
+        elif isinstance(content, str) and corpus.content_code(content) != known:
             where = _content_pointer(documents, one)
             yield Problem("golden-chunk-unlike-corpus", where, None, {"value": one.words})
 

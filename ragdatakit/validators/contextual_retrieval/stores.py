@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.contextual_retrieval.corpus import Corpus, content_code, is_index
+from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
 
 if TYPE_CHECKING:
     from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore
@@ -34,13 +33,13 @@ def stored_problems(value: dict[str, Any], corpus: Corpus, seen: set[int]) -> It
     uuid, index, text = (value.get(name) for name in ("original_uuid", "original_index", "original_content"))
     if not isinstance(uuid, str) or not is_index(index):
         return
-    code = code_of(uuid, index)
+    code = corpus.place(uuid, index)
     seen.add(code)
     known = corpus.chunks.get(code)
     facts = {"value": f"[{uuid}, {index}]"}
     if known is None:
         yield Problem("context-without-chunk", "/original_index", None, facts)
-    elif isinstance(text, str) and content_code(text) != known:
+    elif isinstance(text, str) and corpus.content_code(text) != known:
         yield Problem("stored-chunk-unlike-corpus", "/original_content", None, facts)
 
 
@@ -71,7 +70,8 @@ def _store_problems(store: VectorStore, with_context: bool, corpus: Corpus | Non
             reason = "is no dict" if chunk is None else reason
             yield Problem("unusable-vectors", facts={"reason": f"chunk {number} {reason}"})
             return
-        stored.add(_place_of(chunk, with_context))
+        if corpus is not None:
+            stored.add(_place_of(chunk, with_context, corpus))
         for problem in context_problems(chunk) if with_context else ():  # a pickle has no lines: one of a kind
             first.setdefault(problem.rule, Problem(problem.rule, None, None, problem.facts))
     if store.vector_count != store.chunk_count:
@@ -94,9 +94,9 @@ def _unusable_field(chunk: dict[str, Any], with_context: bool) -> str | None:
     return None if is_index(chunk.get("original_index")) else "has no original_index that is an index"
 
 
-def _place_of(chunk: dict[str, Any], with_context: bool) -> tuple[int, int]:
+def _place_of(chunk: dict[str, Any], with_context: bool, corpus: Corpus) -> tuple[int, int]:
     text = chunk["original_content" if with_context else "content"]
-    return code_of(chunk["original_uuid"], chunk["original_index"]), content_code(text)
+    return corpus.place(chunk["original_uuid"], chunk["original_index"]), corpus.content_code(text)
 
 
 def _uneven(lengths: Iterator[int | None]) -> Iterator[Problem]:

@@ -28,8 +28,11 @@ class ScannedElementsRun(ElementsRun):
             self.table.add(records, part.first_line, part.byte_offset)
             if scanned is None:
                 self._take_values(self._values(part), records)
-            else:
+            elif self.scanning.takes(scanned):
                 self._take_scanned(part, scanned)
+            else:
+                elements.decode(part)
+                self._take_values(self._values(part), records)
             records += part.count
             self.run_.progress(self.file, self.source.progress)
         return records
