@@ -301,6 +301,25 @@ def test_what_the_first_line_of_judgements_is(tmp_path: Path, big: bool, monkeyp
         assert [f.records for d in report.datasets for f in d.files] == [1]
 
 
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("between", ["\t", "", " "])
+def test_a_judgement_on_the_line_of_the_header_is_named(
+    tmp_path: Path, big: bool, between: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if big:
+        monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
+    header = HEADER.rstrip() + between
+    with_breaks(tmp_path, "")
+    (tmp_path / "qrels/test.tsv").write_bytes(f"\ufeff{header}q1\td1\t1\nq1\td1\t2\n".encode())
+
+    found = [f for f in validate(tmp_path).findings if f.rule == "no-header"]
+    shown = " ".join(run("report", str(tmp_path)).out.split())
+
+    places = [(f.line, f.column, f.byte_offset, f.value) for f in found]
+    assert places == [(1, len(header) + 1, 3, "q1\td1\t1")]
+    assert "1 record left out: it is on the line of the header (qrels/test.tsv:1)" in shown
+
+
 def test_a_query_in_two_splits_is_named() -> None:
     (finding,) = validate(FIXTURES / "beir" / "broken" / "query-in-two-splits" / "data").findings
     assert (finding.code, finding.value, finding.pointer) == ("BE207", "q1", "/query-id")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,10 @@ def test_all_results_of_an_unknown_query_go(tmp_path: Path) -> None:
         (HEADER + b'"q1\td1\t1"\n"q2\td3\t2"\n', HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
         (HEADER + b'"q1\td1"\n"q1\td1\tx"\n', HEADER + b'"q1\td1"\n"q1\td1\tx"\n'),
         (HEADER + b"q1 d1\t1\nq2\td3\n", HEADER + b"q1 d1\t1\nq2\td3\n"),
+        (HEADER[:-1] + b"\tq1\td1\t1\nq2\td3\t2\n", HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
+        (BOM_UTF8 + HEADER[:-1] + b"q1 d1 1\n", BOM_UTF8 + HEADER + b"q1\td1\t1\n"),
+        (BOM_UTF8 + b"q1\td1\t1\n", BOM_UTF8 + HEADER + b"q1\td1\t1\n"),
+        (HEADER[:-1] + b"\tnote\nq1\td1\t1\n", HEADER[:-1] + b"\tnote\nq1\td1\t1\n"),
         (HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n", HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n"),
     ],
 )

@@ -216,6 +216,12 @@ class LineReader:
             return False
         return not any(isinstance(record.get(n), str) if n in self._types else record.get(n) == n for n in self.names)
 
+    def behind_header(self, line: str) -> str:
+        """The record that runs on behind the header on its line; empty where there is none."""
+        names = self.columns.separator.join(self.names)
+        rest = line.removeprefix(names).strip() if line.startswith(names) else ""
+        return rest if len(rest.split()) >= self._count and self.looks_like_record(rest) else ""
+
     def _miscounted(self, line: str, found: int) -> LineError:
         what = {"\t": "tab-separated column", "": "column"}[self.columns.separator]
         words = f"{many(found, what)} instead of {self._count}"

@@ -423,8 +423,8 @@ class Source:
 
 
 class HeadedSource(Source):
-    """A file whose first line is a header, which its reader passes over; ``header`` is that line with its end, once
-    it was read."""
+    """A file whose first line is a header, which its reader passes over; ``header`` is that line with its end, and the
+    byte-order mark before it, once it was read."""
 
     header: bytes | None = None
 
@@ -437,7 +437,7 @@ class HeadedSource(Source):
                 above = ()
                 continue
             _, header, end = next(iter_lines(block.data), (0, b"", b""))
-            self.header = block.shown(0, header[:SHOWN_OF_HEADER]) + end
+            self.header = (BOM if self.bom else b"") + block.shown(0, header[:SHOWN_OF_HEADER]) + end
             self.bom = False  # it goes with the header
             behind, above = len(header) + len(end), tuple(number - 1 for number in block.breaks)
             if rest := block.data[behind:]:

@@ -52,6 +52,8 @@ class CellLines:
         if place == 1 and self._has_header:
             if not why and self._reader.looks_like_record(text):
                 why = "it is where the header should be"
+            elif not why and self._reader.behind_header(text):
+                why = "it is on the line of the header"
         elif not why and text.strip():
             try:
                 record = self._reader.record(text)

@@ -36,6 +36,9 @@ _TITLES = frozenset({"caption", "heading", "headline", "name", "subject"})
 
 def _with_header(fault: Fault) -> Fix | None:
     names = "\t".join(field.name for field in fault.declared.record.fields)
+    text, place = record_text(fault), fault.problem.position
+    if text is not None and place:  # where the judgement is behind it
+        return safe(edit_of(fault, text, len(names), place, line_end(fault)))
     start = fault.located.byte_offset if fault.located is not None else 0
     return safe(Edit(start, start, f"{names}{line_end(fault)}"))
 

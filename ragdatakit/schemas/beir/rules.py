@@ -157,11 +157,12 @@ FILE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "BE121 no-header error",
-        summary="A file of judgements that begins with a judgement instead of a header.",
-        message="the first line is a judgement, not a header",
+        summary="A file of judgements that begins with a judgement instead of a header, or has one behind it on its "
+        "line.",
+        message="{fault}",
         upstream="the loader passes over the first line, so this judgement is silently lost",
         hint="put the line query-id, corpus-id, score (with tabs between them) before it",
-        fix="safe: put a header before it",
+        fix="safe: put a header before it, or a line break behind that",
         reveals=("BE12", "BE2"),
         bad="q1\td2\t1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",

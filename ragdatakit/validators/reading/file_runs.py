@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines, quick_located
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
@@ -355,10 +356,12 @@ class LinesRun(FileRun):
         self.whole = self.to_end = False
 
     def _report_header(self) -> None:
-        """A first line that cannot be read, or that is not a header but a record, which the loader skips anyway."""
+        """A first line that cannot be read, or that is, or has behind the header, a record, which the loader skips
+        anyway."""
         rules = self.declared.record.rules
         rule = rules.get("no-header", "")
-        header, _ = self._header()
+        whole, _ = self._header()
+        header = whole.removeprefix(BOM)
         if not header:
             return
         from ragdatakit.schemas.line_cells import LineError, LineReader, cut
@@ -368,10 +371,16 @@ class LinesRun(FileRun):
             cut(text, self.declared.columns)
         except LineError as error:
             problem = problem or Problem(rules["syntax"], facts=error.facts, position=error.position, length=1)
-        if problem is None and rule and LineReader(self.declared).looks_like_record(text):
-            problem = Problem(rule, value=text)
+        if problem is None and rule:
+            reader = LineReader(self.declared)
+            if reader.looks_like_record(text):
+                problem = Problem(rule, value=text, facts={"fault": "the first line is a judgement, not a header"})
+            elif behind := reader.behind_header(text):
+                facts = {"fault": "a judgement runs on behind the header, on its line"}
+                hint = "put a line break between them"
+                problem = Problem(rule, None, behind, facts, text.rindex(behind), len(behind), hint=hint)
         if problem is not None:
-            self.run_.emit_record(self.file, problem, Located(NO_RECORD, 1, 0, header))
+            self.run_.emit_record(self.file, problem, Located(NO_RECORD, 1, len(whole) - len(header), header))
 
     def _header(self) -> tuple[bytes, bytes]:
         """The first line, where it is not a record, and its end."""
