@@ -117,6 +117,20 @@ def test_texts_of_which_some_are_counted_are_those_of_rows(
     assert_same_report(index, TABLES)
 
 
+def test_reports_are_a_tree_where_no_community_can_be_read(index: Path) -> None:
+    entities = index / "entities.parquet"
+    data = bytearray(entities.read_bytes())
+    data[4:60] = bytes(56)  # of the first page
+    entities.write_bytes(data)
+    with both_ways(index) as (fast, plain):
+        for database in (fast, plain):
+            tree = summarize(database, alone=True).hierarchy
+            assert tree is not None and tree.kind == "tree"
+            (top,) = (place for place, node in enumerate(tree.nodes) if node.parent is None)
+            assert {n.node_id for n in tree.nodes if n.parent == top} == {"p1", "p2"}
+        assert "summaries" in fast.taken_by_sql
+
+
 @pytest.mark.parametrize("few", [True, False])
 def test_nodes_and_edges_stay_in_their_files(index: Path, monkeypatch: pytest.MonkeyPatch, few: bool) -> None:
     """Unless very many types are to be counted."""

@@ -127,12 +127,12 @@ class ShownColumns:
         columns: Sequence[str],
         read: Callable[[duckdb.DuckDBPyConnection, Sequence[int], Sequence[str]], Mapping[int, Mapping[str, Any]]],
     ) -> None:
-        self._columns, self._read = columns, read
+        self.columns, self._read = columns, read
         self.watched = WatchedFiles(())
 
     def show(self, rows: Mapping[int, dict[str, Any]], connection: duckdb.DuckDBPyConnection) -> None:
         """Put the values into rows that have some of the columns. Raises `RagdataError` where the file was changed."""
-        wanted = [name for name in self._columns if any(name in row for row in rows.values())]
+        wanted = [name for name in self.columns if any(name in row for row in rows.values())]
         with self.watched:
             found = self._read(connection, [*rows], wanted) if wanted else {}
         for place, values in found.items():

@@ -403,6 +403,11 @@ class DatasetDatabase:
         """Columns of a table in the database that have members of the objects in a column, by their names."""
         return self._by_sql[table].members.get(column, {}) if table in self.taken_by_sql else {}
 
+    def has_others(self, table: str, column: str) -> bool:
+        """Whether such a table has something else for the values of a column, which `rows_at` gives."""
+        shown = self._by_sql[table].shown if table in self.taken_by_sql else None
+        return shown is not None and column in shown.columns
+
     def text_codes(self, table: str, column: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
         """Codes of the texts in a column of such a table, none of which is an integer, and which rows have one; None
         where they are not known."""

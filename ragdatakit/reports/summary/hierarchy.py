@@ -19,10 +19,12 @@ from ragdatakit.reports.summary.hierarchy_queries import (
     CHILDREN,
     COMMUNITIES,
     GIVEN,
+    GIVEN_CHILDREN,
     KEYS,
     LEAVES,
     NO_REPORTS,
     PARENTS,
+    READ_CHILDREN,
     REPORTS,
     SIZE,
     SUMMARIES,
@@ -140,7 +142,9 @@ class _Reading:
         return leaves
 
     def _read_links(self) -> _Links:
-        query = CHILDREN.format(above=self._above) if self.kind == "tree" else PARENTS
+        query = PARENTS
+        if self.kind == "tree":
+            query = CHILDREN.format(children=self._children(), above=self._above)
         found = self._at.execute(f"select distinct p, c from ({query}) order by p, c").fetchnumpy()
         source, target = found["p"].astype(np.int64), found["c"].astype(np.int64)
         down = self._levels[source] > self._levels[target]
@@ -149,6 +153,15 @@ class _Reading:
         count = len(self._levels)
         starts = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=count))])
         return _Links(starts, target, np.bincount(target, minlength=count))
+
+    def _children(self) -> str:
+        """A query of the children of the summaries, which are read again where the table has something else: as it does
+        where there should be communities, of which nothing can be read."""
+        if not self._database.has_others("summaries", "children"):
+            return GIVEN_CHILDREN
+        rows = self._database.rows_at("summaries", {"children": "children"}, range(self._database.count("summaries")))
+        self._at.execute(READ_CHILDREN, [[*rows], [row["children"] for row in rows.values()]])
+        return "from temp.tree_children"
 
     def _below(self) -> npt.NDArray[np.float64]:
         """How many nodes are below each, those with several parents counted with each of them."""

@@ -51,10 +51,15 @@ from (
   from main.chunks where chunk_id is not null group by chunk_id
 )
 """
+GIVEN_CHILDREN = "select rowid as row, children from main.summaries"
+READ_CHILDREN = """
+create or replace temp table tree_children as
+select unnest(?::bigint[]) as row, unnest(?::varchar[][]) as children
+"""
 CHILDREN = """
 select p.n as p, c.n as c from (
   select n, unnest(children) as child from tree_nodes
-  join (select rowid as row, children from main.summaries) s on s.row = place where n < {above}
+  join ({children}) s on s.row = place where n < {above}
 ) p join tree_nodes c on c.id = p.child where p.n <> c.n
 """
 PARENTS = """
