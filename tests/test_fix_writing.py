@@ -447,3 +447,15 @@ def test_line_ends_are_found_in_gzip_files_that_are_none_or_cut_off(tmp_path: Pa
         codes = re.findall("BE121|RD112", run("validate", folder).out)
 
         assert codes == ["BE121"]
+
+
+def test_what_is_fixable_and_what_was_fixed_count_the_same(tmp_path: Path) -> None:
+    """A finding that is about several records of a file is repaired in each."""
+    data = shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "data")
+    (data / "corpus.jsonl").write_text("".join(f'{{"_id": "d{n}", "text": "pears"}}\n' for n in range(1, 13)))
+
+    before = run("validate", data, "--select", "BE118")
+    after = run("validate", data, "--select", "BE118", "--fix")
+
+    assert before.out.endswith("\n12 fixable with `--fix`\n")
+    assert "fixed 12 places in 1 file" in after.err

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from ragdatakit import validate
 from ragdatakit.files.texts.near_names import nearest
-from tests.command_line import run
+from ragdatakit.validators import dataset_run
+from tests.command_line import FIXTURES, run
 
 ALMOST = {
     "text": ["txt", "Text", "textt", "etxt", " text"],
@@ -173,3 +175,48 @@ def test_topics_that_are_lines_of_cells_are_to_be_called_so(name: str, wanted: s
     hints = {finding.hint for finding in validate(tmp_path).findings if finding.code == "TR105"}
 
     assert hints == {f"call it {wanted}: its lines are a number, a tab and a text"}
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"query_id": "q", "question": "?", "ground_truth": "a", "answer": "b", "contexts": []},
+         {"query": "question", "gt_answer": "ground_truth", "response": "answer", "retrieved_context": "contexts"}),
+        ({"query_id": "q", "query": "?", "Answer": "a", "response": "b", "retrieved_context": []},
+         {"gt_answer": "Answer"}),
+        ({"id": "q", "query": "?", "gt_answer": "a", "respnse": "b", "answer": "c", "retrieved_context": []},
+         {"query_id": "id", "response": "respnse"}),
+        ({"query_id": "q", "query": "?", "gt_answer": "a", "response": "b", "context": None, "note": 1},
+         {"retrieved_context": "context"}),
+        ({"query_id": "q", "query": "?", "gt_answer": "a", "hits": 3, "retrieved_context": []}, {"response": None}),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_called_as_elsewhere_is_named(
+    row: dict[str, object], expected: dict[str, str | None], tmp_path: Path
+) -> None:
+    write(tmp_path / "checking_inputs.json", json.dumps({"results": [row]}))
+
+    found = validate(tmp_path, format="ragchecker").findings
+    said = {f.fault.partition(" ")[0]: f for f in found if f.rule in ("missing-field", "passages-not-given")}
+
+    assert {name: f.fault for name, f in said.items()} == {
+        name: f"{name} is missing (there is {other})" if other else f"{name} is missing"
+        for name, other in expected.items()
+    }
+    assert all(f"rename {other} to {name}" in said[name].hint for name, other in expected.items() if other)
+
+
+@pytest.mark.parametrize("big", [False, True], ids=["plain", "columns"])
+def test_a_node_that_an_edge_seems_to_mean_is_named(big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 1 << 40)
+    data = shutil.copytree(FIXTURES / "gfm-rag/valid/minimal", tmp_path / "data")
+    edges = data / "processed/stage1/edges.csv"
+    lines = edges.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[3:5] = ["Heron,was_followed_by,plover,{}\n", "plover,was_followed_by,nobody,{}\n"]
+    write(edges, "".join(lines))
+
+    near, other = (f for f in validate(data).findings if f.code == "GF301" and f.line in (4, 5))
+
+    assert near.fault == 'there is no node "Heron" (did you mean "heron"?)'
+    assert near.hint.startswith('write "heron", or add the node')
+    assert other.fault == 'there is no node "nobody"'

@@ -173,7 +173,8 @@ class Field:
     the number or, for lists and objects, their items. ``lax_number``: numeric strings and booleans pass as numbers,
     as pydantic reads them. In a CSV file, ``inferred``: the loader's look-ups see the cell as pandas' type inference
     left it (the key column ``@<name>`` holds it so), and a column that ``replaces`` another is used instead of it where
-    it is there (``@key`` is the one that is used). ``rules`` maps a kind of damage to the name of the rule it breaks,
+    it is there (``@key`` is the one that is used). ``elsewhere`` is what other tools call it, in small letters: one of
+    these seems to be meant where it is missing. ``rules`` maps a kind of damage to the name of the rule it breaks,
     before the record's own map; a damage mapped to ``""`` is not a fault here.
     """
 
@@ -192,6 +193,7 @@ class Field:
     lax_number: bool = False
     inferred: bool = False
     replaces: str = ""
+    elsewhere: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
     rules: Mapping[str, str] = field(default_factory=dict)
 

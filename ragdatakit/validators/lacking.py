@@ -16,10 +16,14 @@ _PACKED = (*PACKED, ".gz")
 _DATA = (".csv", ".json", ".jsonl", ".tsv", ".txt")
 
 
-def lacking(problem: Problem, name: str, there: Iterable[str], read: Container[str]) -> Problem:
+def lacking(
+    problem: Problem, name: str, there: Iterable[str], read: Container[str], elsewhere: Iterable[str] = ()
+) -> Problem:
     """The problem of a name that is missing: of those that are ``there`` and that nothing reads, it says which one
-    seems to be meant for it."""
-    near = nearest(name, (n for n in there if n not in read))
+    seems to be meant for it: it is spelt much like it, or is what this is called ``elsewhere``."""
+    unread = [other for other in there if other not in read]
+    by_name = {other.casefold(): other for other in reversed(unread)}
+    near = nearest(name, unread) or next((by_name[other] for other in elsewhere if other in by_name), "")
     problem.facts["fault"] = f"missing (there is {visible(near)})" if near else "missing"
     if near:
         problem.facts["near"] = near
@@ -28,14 +32,20 @@ def lacking(problem: Problem, name: str, there: Iterable[str], read: Container[s
 
 
 def unusable(
-    rule: str, pointer: str, record: Mapping[str, Any], name: str, read: Container[str], called: str = ""
+    rule: str,
+    pointer: str,
+    record: Mapping[str, Any],
+    name: str,
+    read: Container[str],
+    called: str = "",
+    elsewhere: Iterable[str] = (),
 ) -> Problem:
     """The problem of a field, ``called`` so in the message, of the object at a pointer: it is missing or of no use.
-    ``read`` are the names that something reads there."""
+    ``read`` are the names that something reads there, ``elsewhere`` what others call it."""
     facts: dict[str, Any] = {"field": called or name}
     if name in record:
         return Problem(rule, f"{pointer}/{name}", record[name], facts)
-    return lacking(Problem(rule, pointer, None, facts), name, record, read)
+    return lacking(Problem(rule, pointer, None, facts), name, record, read, elsewhere)
 
 
 def missing_file(problem: Problem, folder: Path, expected: str, known: Iterable[Path] = ()) -> Problem:

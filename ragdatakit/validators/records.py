@@ -156,7 +156,7 @@ def _missing(rule: str, record: Record, name: str, value: dict[str, Any]) -> Pro
     from ragdatakit.validators.lacking import lacking  # which few datasets need
 
     problem = Problem(rule, pointer="", facts={"field": name})
-    return lacking(problem, name, value, {field.name for field in record.fields})
+    return lacking(problem, name, value, {field.name for field in record.fields}, record.field(name).elsewhere)
 
 
 def _unexpected(rule: str, record: Record, name: str, value: dict[str, Any]) -> Problem:

@@ -49,7 +49,7 @@ class TextOptions:
 @dataclass(slots=True)
 class _Shown:
     """What is known of the findings once all have passed: how many there are of each code, what it is, the first
-    error."""
+    error. ``fixable`` and ``withheld`` count places, of which a finding about records of a file has several."""
 
     number: Counter[str] = field(default_factory=Counter)
     facts: dict[str, tuple[Severity, str]] = field(default_factory=dict)
@@ -70,10 +70,11 @@ class _Shown:
             if finding.count > 1 and finding.records:
                 self.unlisted[code] += finding.count - 1
             if fix is not None:
+                places = finding.count if finding.records else 1
                 if fix.withheld:
-                    self.withheld[fix.applicability, code, fix.withheld] += 1
+                    self.withheld[fix.applicability, code, fix.withheld] += places
                 else:
-                    fixable[fix.applicability] += 1
+                    fixable[fix.applicability] += places
             yield finding
 
 
@@ -342,7 +343,7 @@ def _summary(report: Report, shown: _Shown, paint: Painter, options: TextOptions
 
 
 def _fixable(report: Report, shown: _Shown, options: TextOptions) -> Iterator[str]:
-    """How many of the findings options would repair, where any would, and why not the others."""
+    """How many places options would repair, where any would, and why not the others."""
     safe, unsafe = shown.fixable["safe"], shown.fixable["unsafe"]
     if options.unsafe_fixes:
         safe, unsafe = safe + unsafe, 0

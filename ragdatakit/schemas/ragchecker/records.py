@@ -13,9 +13,19 @@ _PASSAGE = {"doc_id": "d2", "text": "Joss Alder mapped Kettle Reef in 1931."}
 _CLAIM = ["Joss Alder", "mapped", "the reef"]
 
 
+_ELSEWHERE = {
+    "query_id": ("id", "qid", "question_id"),
+    "query": ("question", "user_input"),
+    "gt_answer": ("ground_truth", "reference", "gold_answer", "expected_answer", "answer"),
+    "response": ("prediction", "pred_answer", "generated_answer", "output", "answer"),
+    "retrieved_context": ("contexts", "context", "documents", "docs", "passages"),
+}
+"""What RAGAS and others call such a field; an answer is the right one, or that of the system."""
+
+
 def _text(name: str, description: str, example: str) -> Field:
     rules = {"missing": "missing-field", "null": "text-not-string", "type": "text-not-string"}
-    return Field(f"{name}: string", description, examples=(example,), rules=rules)
+    return Field(f"{name}: string", description, examples=(example,), rules=rules, elsewhere=_ELSEWHERE[name])
 
 
 def _list(name: str, rule: str, description: str, example: Any) -> Field:
@@ -31,16 +41,18 @@ ROW = Record(
             "query_id: string",
             "The id, unique in the file.",
             examples=("q1",),
+            elsewhere=_ELSEWHERE["query_id"],
             rules={"missing": "missing-field", "null": "query-id-not-text", "type": "query-id-not-text"},
         ),
         _text("query", "The question.", _QUERY),
         _text("gt_answer", "The right answer.", _ANSWER),
         _text("response", "What the system answered.", _RESPONSE),
-        _list(
-            "retrieved_context",
-            "unusable-passages",
+        Field(
+            "retrieved_context?: array | null",
             "What was retrieved, in order: objects with doc_id and text; other members are passed over.",
-            [_PASSAGE],
+            examples=([_PASSAGE],),
+            elsewhere=_ELSEWHERE["retrieved_context"],
+            rules={"type": "unusable-passages"},
         ),
         _list(
             "response_claims",

@@ -20,6 +20,7 @@ from ragdatakit.schemas.ragchecker.metrics import (
     is_number,
     row_metrics,
 )
+from ragdatakit.schemas.ragchecker.records import ROW
 from ragdatakit.schemas.texts import many
 from ragdatakit.validators.lacking import unusable
 
@@ -90,7 +91,8 @@ def _passages(row: dict[str, Any], complete: bool) -> Iterator[Problem]:
     passages = row.get("retrieved_context")
     if passages is None:
         rule = "passages-left-out" if complete else "passages-not-given"
-        problem = unusable(rule, "", row, "retrieved_context", ())
+        field = ROW.field("retrieved_context")
+        problem = unusable(rule, "", row, field.name, (), elsewhere=field.elsewhere)
         problem.facts["found"] = f"retrieved_context is {problem.facts.get('fault', 'null')}"
         yield problem
         return
