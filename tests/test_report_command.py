@@ -17,6 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
+from ragdatakit import report
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.summary.json import summary_json
 from ragdatakit.reports.summary.markdown import code, prose, summary_markdown
@@ -554,3 +555,19 @@ def test_what_datasets_hold_is_whole_where_it_goes_into_a_file(tmp_path: Path) -
 
     for each in (printed, (tmp_path / "a.txt").read_text(encoding="utf-8")):
         assert "10 documents, 20 nodes, 2 relations, 19 edges, 2 questions, 6 judgements, 2 start nodes\n" in each
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("trec/valid/packed", {"documents.trec.gz": 3, "topics.xml.gz": 2}),
+        ("trec/valid/collection", {"documents.trec": 3, "topics.xml": 2}),
+        ("lightrag/valid/ingested", {"graph_chunk_entity_relation.graphml": 9, "vdb_chunks.json": None}),
+        ("lightrag/valid/extraction", {"chunk-1.extraction.txt": 3}),
+    ],
+)
+def test_elements_and_what_is_in_graphs_are_counted(folder: str, expected: dict[str, int | None]) -> None:
+    (dataset,) = report(FIXTURES / folder).as_dict()["datasets"]
+    found = {Path(file["path"]).name: file["records"] for file in dataset["files"]}
+
+    assert {name: found[name] for name in expected} == expected

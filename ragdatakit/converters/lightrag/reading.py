@@ -99,6 +99,7 @@ class _Reader:
                 for items, last in reader.batches():
                     count, faults = count + len(items), last
                     yield from items
+            file.records = count
             if faults and not (reader.whole and reader.found):
                 self._records.stop(file, FileFault(faults[-1].rule, faults[-1].facts), count)
 
@@ -331,7 +332,9 @@ class _ExtractionReader:
     def _found(self, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         for file in self._files:
             chunk = PurePosixPath(file.name).name.removesuffix(".extraction.txt")
-            for record in extracted(self._records.text(file)):
+            records = [*extracted(self._records.text(file))]
+            file.records = len(records)
+            for record in records:
                 if record.kind == kind and record.fields:
                     yield chunk, record.fields
 

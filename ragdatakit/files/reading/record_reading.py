@@ -456,6 +456,7 @@ class RecordReader:
                 yield element.record, fields_of(element.record, element.raw)
         self.extents[file.display] = 0, count
         self._close(file, source)
+        file.records, file.bytes = count, source.bytes_read
 
     def element_reader(self, file: DataFile, kind: File) -> Callable[[int, bytes], dict[str, str]]:
         """What gives the fields of an element, given its number in the file and its bytes."""
