@@ -21,7 +21,7 @@ from ragdatakit.files.texts.texts_together import texts_together
 from ragdatakit.quality.sketches import BANDS
 from ragdatakit.quality.word_codes import DIGITS, MADE_WITH, RUN, runs, word_codes
 from ragdatakit.scanner.library import library
-from ragdatakit.scanner.texts import TextCopies
+from ragdatakit.scanner.texts import TextCopies, neighbours
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -204,10 +204,16 @@ def _neighbours(
 ) -> _Codes:
     """Of the texts that meet in a band, each with the first and with the one before it: (later, earlier) in the upper
     and the lower half of a number. Those of which each has a number that the other lacks are left out, as far as the
-    ``bits`` of their numbers show it.
+    ``bits`` of their numbers show it."""
+    found = neighbours(heads, tails, bits)
+    pairs = found if found is not None else _in_numpy(heads, tails, bits)
+    upper, lower = (ordinals[rows].astype(np.uint64) for rows in (pairs >> _HALF, pairs & _LOWER))
+    return distinct(upper << _HALF | lower)
 
-    Heads alone are equal by accident once among so many texts that all of them were to be read again.
-    """
+
+def _in_numpy(heads: npt.NDArray[np.uint32], tails: npt.NDArray[np.uint16], bits: _Codes) -> _Codes:
+    """As `neighbours`. Heads alone are equal by accident once among so many texts that all of them were to be read
+    again."""
     codes = heads.astype(np.uint64)
     codes <<= _HALF
     sieve = RepeatSieve(len(codes))
@@ -229,6 +235,6 @@ def _neighbours(
     for earlier in (before, first):
         mine, others = bits[later], bits[earlier]
         are_left = (mine & ~others == 0) | (others & ~mine == 0)
-        upper, lower = (ordinals[rows[are_left]].astype(np.uint64) for rows in (later, earlier))
+        upper, lower = (rows[are_left].astype(np.uint64) for rows in (later, earlier))
         pairs.append(upper << _HALF | lower)
     return distinct(np.concatenate(pairs))

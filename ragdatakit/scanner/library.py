@@ -146,6 +146,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_copies_free": (None, (_POINTER,)),
     "rd_copies_add": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_copies_compare": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER)),
+    "rd_neighbours": (_FLAG, (_POINTER, _POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH, _NUMBER)),
     "rd_ends_by_node": (_FLAG, (*_EDGES, _POINTER, _POINTER, _LENGTH)),
     "rd_parts": (_FLAG, (*_EDGES, _POINTER)),
     "rd_repeated_edges": (_FLAG, (*_EDGES, _POINTER, _LENGTH, _POINTER)),

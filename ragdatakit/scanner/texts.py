@@ -212,6 +212,21 @@ class TextCopies:
         return found
 
 
+def neighbours(
+    heads: npt.NDArray[np.uint32], tails: npt.NDArray[np.uint16], bits: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64] | None:
+    """Of texts that have one number in a band, each with the first and with the one before it: (later, earlier) in the
+    halves of a number, without those of which each has bits that the other lacks. None where there is no library.
+    Raises `ScannerError`."""
+    if (compiled := library()) is None:
+        return None
+    found, count = np.empty(2 * len(heads), np.uint64), ctypes.c_uint64()
+    given = (*(np.ascontiguousarray(each) for each in (heads, tails, bits)),)
+    addresses = (each.ctypes.data for each in given)
+    called(compiled.rd_neighbours(*addresses, len(heads), found.ctypes.data, len(found), count))
+    return found[: count.value].copy()
+
+
 class CompiledFinder:
     """Finds names in texts: lower-case words of ASCII with a blank between them, the longest first, from left to right.
 

@@ -66,6 +66,36 @@ impl Copies {
     }
 }
 
+/// Of texts that have one number in a band, `heads` and `tails` of it, each with the first and with the one before it, as
+/// (later, earlier) in the halves of a number; without those of which each has `bits` that the other lacks. None where
+/// `found` has no room.
+pub fn neighbours(heads: &[u32], tails: &[u16], bits: &[u64], found: &mut [u64]) -> Option<usize> {
+    let mut placed: Vec<u64> = heads.iter().zip(0..).map(|(&head, place)| u64::from(head) << 32 | place).collect();
+    placed.sort_unstable();
+    let (mut count, mut group) = (0, Vec::new());
+    for same in placed.chunk_by(|one, other| one >> 32 == other >> 32).filter(|same| same.len() > 1) {
+        group.clear();
+        for place in same.iter().map(|placed| placed & u64::from(u32::MAX)) {
+            group.push((*tails.get(place as usize)?, place));
+        }
+        group.sort_unstable();
+        for same in group.chunk_by(|one, other| one.0 == other.0) {
+            for pair in same.windows(2) {
+                let later = pair[1].1;
+                let first = (same[0].1 != pair[0].1).then_some(same[0].1);
+                for earlier in first.into_iter().chain([pair[0].1]) {
+                    let (mine, others) = (*bits.get(later as usize)?, *bits.get(earlier as usize)?);
+                    if mine & !others == 0 || others & !mine == 0 {
+                        *found.get_mut(count)? = later << 32 | earlier;
+                        count += 1;
+                    }
+                }
+            }
+        }
+    }
+    Some(count)
+}
+
 const DIGIT: u64 = 1 << 63;
 
 /// Append the different ones of numbers, in their order.
@@ -129,6 +159,18 @@ mod tests {
                 assert_eq!(copies.compare(one, other), Some(expected), "{:?} {:?}", texts[one], texts[other]);
             }
         }
+    }
+
+    #[test]
+    fn neighbours_are_the_first_and_the_one_before() {
+        let of = |bits: [u64; 6], room: usize| {
+            let mut found = vec![0; room];
+            let count = neighbours(&[7, 3, 7, 7, 7, 3], &[1, 5, 1, 2, 1, 5], &bits, &mut found);
+            count.map(|count| found[..count].iter().map(|pair| (pair >> 32, pair & 0xFF)).collect::<Vec<_>>())
+        };
+        assert_eq!(of([0; 6], 4), Some(vec![(5, 1), (2, 0), (4, 0), (4, 2)]));
+        assert_eq!(of([0; 6], 3), None);
+        assert_eq!(of([1, 1, 3, 0, 2, 2], 4), Some(vec![(2, 0), (4, 2)]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
-use crate::copies::{Common, Copies};
+use crate::copies::{neighbours, Common, Copies};
 use crate::hash::Seeds;
 use crate::measures::{look, measure, Alphabet, Measured, DOUBTFUL};
 use crate::sketches::Sketching;
@@ -229,5 +229,32 @@ pub unsafe extern "C" fn rd_copies_compare(
             found.copy_from_slice(&[same, either, u32::from(apart)]);
         }
         DONE
+    })
+}
+
+/// Texts that meet in a band, as `neighbours` says, whose pairs come in `found`, and how many they are in `found_count`.
+///
+/// # Safety
+/// `heads`, `tails` and `bits` point to `count` numbers each, `found` to `room` to be written, `found_count` to one.
+#[no_mangle]
+pub unsafe extern "C" fn rd_neighbours(
+    heads: *const u32,
+    tails: *const u16,
+    bits: *const u64,
+    count: u64,
+    found: *mut u64,
+    room: u64,
+    found_count: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(heads), Some(tails), Some(bits)) = (slice(heads, count), slice(tails, count), slice(bits, count))
+        else {
+            return MISUSED;
+        };
+        let (Some(found), Some(found_count)) = (slice_mut(found, room), found_count.as_mut()) else { return MISUSED };
+        neighbours(heads, tails, bits, found).map_or(MISUSED, |number| {
+            *found_count = number as u64;
+            DONE
+        })
     })
 }
