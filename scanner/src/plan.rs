@@ -441,6 +441,7 @@ impl Plan {
         let number = reader.u16()?;
         let limit = usize::try_from(reader.u64()?).ok()?;
         let characters = reader.text()?;
+        let text = || std::str::from_utf8(&characters).ok();
         let places = self.fields.len();
         if kind == 29 {
             return self.add_numbered(number, (limit & 0xFFFF, limit >> 16));
@@ -449,38 +450,29 @@ impl Plan {
         match kind {
             // what is compared by place in a row is for fields of the record alone
             6 | 7 | 9 | 15..=20 if number >= self.scopes[0].fields.len() => return None,
-            23 if field.is_of_texts() => {
-                field.predicates.push(Predicate::lacks(std::str::from_utf8(&characters).ok()?)?);
-            }
+            23 if field.is_of_texts() => field.predicates.push(Predicate::lacks(text()?)?),
             24 if field.kind == Type::Any => {
                 field.texts = true;
                 field.nullable = false;
             }
             26 if field.is_of_texts() => field.predicates.push(Predicate::NoSentence(limit)),
-            27 if field.is_of_texts() => {
-                field.predicates.push(Predicate::begins(std::str::from_utf8(&characters).ok()?));
-            }
-            28 if field.kind == Type::Text => {
-                field.refusals.push(Predicate::blank(std::str::from_utf8(&characters).ok()?));
-            }
+            27 if field.is_of_texts() => field.predicates.push(Predicate::begins(text()?)),
+            28 if field.kind == Type::Text => field.refusals.push(Predicate::blank(text()?)),
             25 => {
                 let scope = self.scopes.iter_mut().find(|scope| scope.fields.contains(&number))?;
                 let place = scope.fields.iter().position(|&field| field == number)?;
                 scope.required |= 1 << place;
             }
             1..=4 | 12 if field.is_of_texts() => {
-                let characters = std::str::from_utf8(&characters).ok()?;
                 field.predicates.push(match kind {
-                    1 => Predicate::blank(characters),
+                    1 => Predicate::blank(text()?),
                     2 => Predicate::Longer(limit),
-                    3 => Predicate::edged(characters),
-                    4 => Predicate::holds(characters)?,
+                    3 => Predicate::edged(text()?),
+                    4 => Predicate::holds(text()?)?,
                     _ => Predicate::Shorter(limit),
                 });
             }
-            10 if field.kind == Type::Text => {
-                field.refusals.push(Predicate::edged(std::str::from_utf8(&characters).ok()?));
-            }
+            10 if field.kind == Type::Text => field.refusals.push(Predicate::edged(text()?)),
             11 if matches!(field.kind, Type::Any | Type::Text) => field.only_text = true,
             13 if field.kind == Type::Text => field.predicates.push(Predicate::Unequal(characters)),
             22 if field.key && field.kind == Type::Text => self.changed.push(number),
@@ -507,10 +499,10 @@ impl Plan {
                 }
             }
             20 if field.key && field.kind == Type::Text => {
-                field.spelling = Some(Spelling::of(std::str::from_utf8(&characters).ok()?));
+                field.spelling = Some(Spelling::of(text()?));
             }
             35 if field.key && field.kind == Type::Text => {
-                field.stripped = Some(Characters::of(std::str::from_utf8(&characters).ok()?));
+                field.stripped = Some(Characters::of(text()?));
             }
             21 if field.kind == Type::Text => field.predicates.push(Predicate::FewLetters),
             31 if field.is_of_texts() => field.predicates.push(Predicate::MarkInside),
