@@ -193,3 +193,13 @@ def test_a_list_that_takes_too_much_memory_is_called_so(monkeypatch: pytest.Monk
 
     assert stopped.code == 2
     assert "a part of it takes more than the 192 MB that may be held at once" in stopped.err
+
+
+def test_local_search_needs_no_text_units_of_entities(tmp_path: Path) -> None:
+    index = shutil.copytree(CSV, tmp_path / "index")
+    table = index / "entities.csv"
+    table.write_text(table.read_text().replace('"text_unit_ids"', '"units"', 1))
+
+    (message,) = (f["message"] for f in run("validate", index, "--json").json["findings"] if f["code"] == "GR004")
+
+    assert message == "column text_unit_ids is missing; global search stops with TypeError, local search works"

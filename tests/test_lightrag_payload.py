@@ -100,3 +100,12 @@ def test_a_part_that_is_no_list_is_named_with_what_it_should_be(tmp_path: Path) 
 
     assert finding.fault == "chunks is null"
     assert "chunks, entities and relationships as lists of objects" in finding.hint
+
+
+def test_a_mark_before_a_payload_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "custom_kg.json"
+    path.write_text(json.dumps(sound()), encoding="utf-8-sig")
+
+    assert [f.code for f in validate(tmp_path).findings if f.severity == "error"] == ["LR501"]
+    path.write_text(json.dumps(sound()), encoding="utf-8")
+    assert "LR501" not in [f.code for f in validate(tmp_path).findings]

@@ -14,6 +14,7 @@ from typing import Any
 
 from ragdatakit.files.lightrag.graph_items import Fault, Item
 from ragdatakit.files.lightrag.plain_elements import LONGEST, line_behind_element, may_be_plain, plain_elements
+from ragdatakit.schemas.texts import quoted
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 """Elements of another namespace are not seen by networkx; a root element that has none is read as if it had this."""
@@ -306,7 +307,9 @@ class GraphReader:
         try:
             self._read(text or "0")
         except (ValueError, KeyError):
-            self._add("unreadable-attribute", {"reason": f"{self._attribute} is {text[:40]!r}"})
+            self._add(
+                "unreadable-attribute", {"reason": f"{self._attribute} is {quoted(text)}, which is not of its type"}
+            )
 
     def _end_of_tag(self) -> int:
         """Behind the tag that ends here: it is in the last piece, or the parser would not have seen it end."""

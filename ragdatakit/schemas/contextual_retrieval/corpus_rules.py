@@ -90,7 +90,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         "CR003 duplicate-document error",
         since="0.2.0",
         summary="Two documents have the same doc_id, or the same original_uuid.",
-        message="duplicate id {value}",
+        message="duplicate {field} {value}",
         upstream="hybrid search finds chunks by doc_id and index: those of the first document are given for those of "
         "the other",
         hint="give the documents different ids, or remove one of them",

@@ -196,8 +196,8 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         summary="A source_id that is not a text.",
         message="source_id is {value}; expected a text",
         upstream=(
-            "a chunk's is stored, and what names it by text is joined to nothing; that of an entity or "
-            "relationship stops the insertion, or is UNKNOWN"
+            "of a chunk: it is stored, and entities and relationships that name it by text are joined to nothing; of "
+            "an entity or relationship: the insertion stops, or UNKNOWN is stored"
         ),
         hint="write it as a text",
         bad='"source_id": 1',

@@ -14,7 +14,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         summary="A label is not Entailment, Neutral or Contradiction, spelt like that.",
         message="{value} is not Entailment, Neutral or Contradiction",
         upstream="it is silently counted as not entailed",
-        hint="write Entailment, Neutral or Contradiction, with a capital",
+        hint="use one of the three labels, with a capital",
         bad='"answer2response": ["entailment"]',
         good='"answer2response": ["Entailment"]',
         source=f"{_COMPUTED}: to_bool",
@@ -26,7 +26,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         message="{mismatch}",
         upstream="lists that do not fit together are stretched silently and give other metrics, or the tool stops "
         "(ValueError, IndexError or TypeError)",
-        hint="one label for each claim; in retrieved2... a list for each claim, with one label for each passage",
+        hint="give one label for each claim; in retrieved2answer and retrieved2response a list for each claim, with "
+        "one label for each passage",
         bad='"answer2response": ["Entailment", "Neutral"]',
         good='"answer2response": ["Entailment"]',
         source=f"{_COMPUTED}: evaluate_retrieval, evaluate_noise_sensitivity",

@@ -53,7 +53,9 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
             continue
         for column in needed:
             if column.name not in table.columns and not is_mixed:
-                problem = Problem("missing-column", None, column.name, {"column": column.name})
+                sources = (table.file.kind, column.name) == ("entities", "text_unit_ids") and generation >= "3.0"
+                facts = {"column": column.name, "case": "sources" if sources else ""}
+                problem = Problem("missing-column", None, column.name, facts)
                 unread = (name for name in table.columns if declared.column(name) is None)
                 yield table.file, lacking(problem, column.name, unread, ())
         for name in table.columns:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.lacking import missing_file
@@ -132,6 +133,11 @@ class LightRagChecks(FormatChecks):
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """What is wrong with a store as a whole; one that was not read to its end is compared with nothing."""
+        if file.kind == "payload" and not file.name.endswith(".gz"):
+            with file.boundary.open(file.path) as stream:
+                if stream.read(len(BOM)) == BOM:
+                    facts = {"reason": "the file begins with a byte-order mark"}
+                    yield file, Problem("payload-not-json", facts=facts, hint="save the file as UTF-8 without the mark")
         if file.kind == "chunks":
             for problem in self._chunks.gaps():
                 yield file, problem
