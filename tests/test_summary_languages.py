@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.reports.summary.languages import UNCLEAR, _words_of, languages_note, languages_of
+from ragdatakit.reports.summary import languages
+from ragdatakit.reports.summary.languages import UNCLEAR, _stop_words_of, _words_of, languages_note
+from ragdatakit.reports.summary.shown_texts import BEGINNING
 
 QUESTIONS = {
     "English": ["Who mapped the reef?", "how to prune a pear tree", "When was the lighthouse of Skarn lit?"],
@@ -23,6 +26,10 @@ QUESTIONS = {
     "Turkish": ["Deniz feneri ne zaman ve neden kuruldu?"],
     "Indonesian": ["Kapan mercusuar itu dibangun?"],
 }
+
+
+def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    return languages.languages_of((script, text.encode()) for script, text in texts)
 
 
 @pytest.mark.parametrize("language", QUESTIONS)
@@ -73,3 +80,29 @@ def test_one_note_tells_all_texts_that_were_not_read() -> None:
 @given(st.text(st.one_of(st.characters(), st.sampled_from("Aa_ 1éΣσ\u00a0\u212a\u0301½東"))))
 def test_words_are_runs_of_letters_in_lower_case(text: str) -> None:
     assert [word.decode() for word in _words_of(text)] == re.findall(r"[^\W\d_]+", text.lower())
+
+
+_CHARACTERS = st.one_of(st.characters(), st.sampled_from("Aa_ 1éΣσ\u00a0\u212a\u0130\u0301½〇。東"))
+_WORDS = st.sampled_from(
+    ("the", "The", "für", "ÜBER", "что", "ЧТО", "i\u0307l", "İle", "değildir", "a1b", "of²", "नहीं")
+)
+
+
+@given(st.lists(st.lists(st.one_of(_WORDS, st.text(_CHARACTERS, max_size=4))).map(" ".join)))
+def test_stop_words_are_those_of_the_words(texts: list[str]) -> None:
+    stop_words = {word.decode() for word in languages._languages_of_words()}
+    found = list(_stop_words_of([text.encode("utf-8", "surrogatepass") for text in texts]))
+
+    words = [re.findall(r"[^\W\d_]+", text.lower()) for text in texts]
+    assert [total for _, total in found] == list(map(len, words))
+    assert [[word.decode() for word in own] for own, _ in found] == [
+        [w for w in own if w in stop_words] for own in words
+    ]
+
+
+def test_stop_words_are_those_of_beginnings() -> None:
+    texts = ["the " * 500 + "of", "é" * (BEGINNING - 4) + " then", "東" * (BEGINNING - 1) + "a"]
+
+    found = list(_stop_words_of([text.encode() for text in texts]))
+
+    assert found == [([b"the"] * 500, 500), ([b"the"], 2), ([], 1)]

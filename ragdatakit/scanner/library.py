@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 34
+ABI = 35
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -124,6 +124,14 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (
             *(_POINTER, _POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
             *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
+        ),
+    ),
+    "rd_listed_words": (
+        _FLAG,
+        (
+            *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH),
+            *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
+            *(_POINTER, _LENGTH, _POINTER, _POINTER, _NUMBER, _NUMBER),
         ),
     ),
     "rd_text_measures": (

@@ -276,6 +276,32 @@ class CompiledFinder:
             start += max(count, 0)
 
 
+def listed_words(
+    texts: Sequence[bytes], words: Sequence[bytes], most: int, kinds: Bytes, learn: Callable[[int], None]
+) -> Iterator[tuple[list[int], int] | None] | None:
+    """The places of the ``words``, which are in lower case and of 16 bytes at most, that the first so many characters
+    of each text have, one after the other, and how many words they have; None where Python has to find them. None
+    where there is no library. ``kinds`` and ``learn`` are those of `tokens_and_scripts`. Raises `ScannerError`."""
+    found = library()
+    if found is None:
+        return None
+    listed, places = joined(words)
+    data, offsets = joined(texts)
+    numbers = np.empty(len(data) // 2 + len(texts), np.uint32)
+    counts, totals = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
+    reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
+    given = (listed, len(listed), places.ctypes.data, len(words), kinds.ctypes.data, len(kinds), most)
+    written = (numbers.ctypes.data, len(numbers), counts.ctypes.data, totals.ctypes.data, reached, unknown)
+    while True:
+        called(found.rd_listed_words(*given, data, len(data), offsets.ctypes.data, len(texts), *written))
+        if reached.value == len(texts):
+            break
+        learn(unknown.value)
+    ends = np.cumsum(counts).tolist()
+    each = zip([0, *ends], ends, totals.tolist(), strict=False)
+    return ((numbers[start:end].tolist(), total) if total >= 0 else None for start, end, total in each)
+
+
 def joined(texts: Sequence[bytes | memoryview]) -> tuple[bytes, npt.NDArray[np.int32]]:
     """Texts one behind the other, and where each begins; the end is the last. Raises `ScannerError` for 2 GB and
     more."""

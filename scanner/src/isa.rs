@@ -110,6 +110,10 @@ pub trait Isa: Sized {
     /// Which of 32 bytes are no ASCII, and which are in each of the sets: a bit of each byte, the first is the lowest.
     /// The sets have only ASCII; of what is beyond it nothing is said.
     fn in_sets(sets: &Sets, chunk: &[u8; 32]) -> (u32, [u32; 3]);
+    /// Which of 32 bytes go on with a character beyond ASCII: a bit of each.
+    fn going_on(chunk: &[u8; 32]) -> u32;
+    /// Those of the bits that are `kept`, side by side.
+    fn squeezed(bits: u32, kept: u32) -> u32;
     /// Which bytes are this one: a bit of each, the first is the lowest.
     fn places(block: &[u8; BLOCK], wanted: u8) -> u64;
     /// The sum of the first `length` bytes, or all, each times its power; and whether a digit is among them.
@@ -309,6 +313,21 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
             rest = before;
         }
         (beyond, found)
+    }
+
+    #[inline(always)]
+    fn going_on(chunk: &[u8; 32]) -> u32 {
+        chunk.iter().rev().fold(0, |all, &byte| all << 1 | u32::from(byte & 0xC0 == 0x80))
+    }
+
+    #[inline(always)]
+    fn squeezed(bits: u32, kept: u32) -> u32 {
+        let (mut found, mut left) = (0, kept);
+        for place in 0..kept.count_ones() {
+            found |= (bits >> left.trailing_zeros() & 1) << place;
+            left &= left - 1;
+        }
+        found
     }
 
     #[inline(always)]

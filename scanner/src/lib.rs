@@ -13,6 +13,7 @@ mod csv_cut;
 mod elements;
 mod facts;
 mod finder;
+mod finder_boundary;
 mod firsts;
 #[cfg(test)]
 mod fuzz;
@@ -27,6 +28,7 @@ mod key_boundary;
 mod keys;
 mod kinds;
 mod lines;
+mod listed;
 mod literal;
 mod md5;
 mod measure_boundary;

@@ -25,7 +25,7 @@ use std::arch::x86_64::{
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srli_epi16, _mm256_storeu_si256,
     _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256, _mm_add_epi32, _mm_add_epi64, _mm_and_si128,
     _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_prefetch, _mm_set1_epi8,
-    _mm_sub_epi8, _mm_unpackhi_epi64, _MM_HINT_T0,
+    _mm_sub_epi8, _mm_unpackhi_epi64, _pext_u32, _MM_HINT_T0,
 };
 
 /// AVX2; only for processors of which `Level::best` says that they have it.
@@ -247,6 +247,18 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 
     #[inline(always)]
+    fn going_on(chunk: &[u8; 32]) -> u32 {
+        // SAFETY: arithmetic on registers, on a processor that has AVX2.
+        unsafe { _mm256_movemask_epi8(_mm256_cmpgt_epi8(_mm256_set1_epi8(0xC0_u8 as i8), load(chunk))) as u32 }
+    }
+
+    #[inline(always)]
+    fn squeezed(bits: u32, kept: u32) -> u32 {
+        // SAFETY: this code runs only on a processor that has BMI2, too.
+        unsafe { _pext_u32(bits, kept) }
+    }
+
+    #[inline(always)]
     fn places(block: &[u8; BLOCK], wanted: u8) -> u64 {
         let (mut found, mut rest) = (0, &block[..]);
         while let Some((before, chunk)) = rest.split_last_chunk::<32>() {
@@ -332,7 +344,7 @@ compiled! {
     pub fn runs = words::runs_with::<Avx2>(folding: &Folding, codes: &mut Vec<u64>, words: usize) -> ();
     pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) -> ();
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
-    pub fn count = texts::count_with::<Avx2>(counting: &Counting, text: &str) -> Counted;
+    pub fn count = texts::count_with::<Avx2>(counting: &Counting, text: &[u8]) -> Counted;
     pub fn utf8 = isa::utf8_with::<Avx2>(data: &[u8]) -> bool;
     pub fn cut_rows = csv_cut::cut_with::<Avx2>(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut;
 }

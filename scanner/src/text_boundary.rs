@@ -4,7 +4,6 @@
 
 use crate::alike::is_read_alike;
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
-use crate::finder::{self, Finder};
 use crate::hash::{code, Seeds};
 use crate::isa::is_utf8;
 use crate::json::double;
@@ -198,7 +197,7 @@ pub unsafe extern "C" fn rd_numbers(
 
 /// Count the tokens of texts that stand one behind the other in `data`, and find their scripts: `offsets` are `places`
 /// places in it, and the texts those from the `first` one on of which each is `step` behind the one before, `count` of
-/// them. `kinds` says what each character is. `reached` is where to begin, and says how far it came: where that is
+/// them, of UTF-8. `kinds` says what each character is. `reached` is where to begin, and says how far it came: where that is
 /// not `count`, `unknown` is a character of which `kinds` says nothing.
 ///
 /// # Safety
@@ -237,13 +236,12 @@ pub unsafe extern "C" fn rd_text_numbers(
             return MISUSED;
         }
         let counting = Counting { kinds, longest, ascii: Ascii::of(kinds), kana: kana as usize, han: han as usize };
-        let all = Texts::of(data);
         let count_one = texts::quickest();
         while *reached < count {
             let place = *reached as usize;
             let at = step.checked_mul(*reached).and_then(|far| usize::try_from(far.checked_add(first)?).ok());
-            let Some(ends) = at.and_then(|at| offsets.get(at..)) else { return MISUSED };
-            let Some(Ok(text)) = all.piece(ends) else { return MISUSED };
+            let text = at.and_then(|at| piece(data, offsets.get(at..)?));
+            let Some(text) = text else { return MISUSED };
             match count_one(&counting, text) {
                 Ok(found) => (tokens[place], scripts[place]) = found,
                 Err(character) => {
@@ -349,86 +347,6 @@ pub unsafe extern "C" fn rd_text_words(
     })
 }
 
-/// A finder of names that stand one behind the other in `data`: `offsets` are `number` + 1 places in it. None where they are
-/// not within it.
-///
-/// # Safety
-/// `data` points to `length` bytes, `offsets` to `number` + 1 numbers.
-#[no_mangle]
-pub unsafe extern "C" fn rd_finder_new(data: *const u8, length: u64, offsets: *const i32, number: u64) -> *mut Finder {
-    guarded(null_mut(), || {
-        let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, number.saturating_add(1))) else {
-            return null_mut();
-        };
-        let names: Option<Vec<&[u8]>> = offsets.windows(2).map(|ends| piece(data, ends)).collect();
-        names.map_or(null_mut(), |names| Box::into_raw(Box::new(Finder::new(names.into_iter()))))
-    })
-}
-
-/// Give a finder back.
-///
-/// # Safety
-/// `finder` is null, or one of `rd_finder_new` that was not given back.
-#[no_mangle]
-pub unsafe extern "C" fn rd_finder_free(finder: *mut Finder) {
-    guarded((), || drop((!finder.is_null()).then(|| Box::from_raw(finder))));
-}
-
-/// Find names in texts, as above: the numbers of those of all texts one after the other in `found`, and how many each text
-/// has in `counts`, -1 where Python is to find them. `kinds` says what characters are. `reached` and `unknown` are as above.
-///
-/// # Safety
-/// `finder` is one of `rd_finder_new` that nobody else uses, `kinds` points to `known` bytes, `data` to `length`, `offsets` to
-/// `number` + 1 numbers, `found` to `room` to be written, `counts` to `number`, `reached` and `unknown` to one.
-#[no_mangle]
-pub unsafe extern "C" fn rd_finder_find(
-    finder: *mut Finder,
-    kinds: *const u8,
-    known: u64,
-    data: *const u8,
-    length: u64,
-    offsets: *const i32,
-    number: u64,
-    found: *mut u32,
-    room: u64,
-    counts: *mut i64,
-    reached: *mut u64,
-    unknown: *mut u64,
-) -> i32 {
-    guarded(PANICKED, || {
-        let (Some(finder), Some(kinds), Some(data), Some(offsets)) =
-            (finder.as_mut(), slice(kinds, known), slice(data, length), slice(offsets, number.saturating_add(1)))
-        else {
-            return MISUSED;
-        };
-        let (Some(found), Some(counts)) = (slice_mut(found, room), slice_mut(counts, number)) else { return MISUSED };
-        let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
-        let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
-            return MISUSED;
-        };
-        let mut used = done.iter().map(|&count| usize::try_from(count).unwrap_or(0)).sum::<usize>();
-        let texts = Texts::of(data);
-        for (place, ends) in offsets.windows(2).enumerate().skip(*reached as usize) {
-            let (Some(text), Some(free)) = (texts.piece(ends), found.get_mut(used..)) else { return MISUSED };
-            let names = text.map_or(Err(finder::Left::Odd), |text| finder.find(kinds, text, free));
-            counts[place] = match names {
-                Ok(count) => {
-                    used += count;
-                    count as i64
-                }
-                Err(finder::Left::Odd) => -1,
-                Err(finder::Left::Full) => return MISUSED,
-                Err(finder::Left::Unknown(character)) => {
-                    *unknown = u64::from(character);
-                    return DONE;
-                }
-            };
-            *reached += 1;
-        }
-        DONE
-    })
-}
-
 /// Texts that stand one behind the other.
 pub(crate) struct Texts<'a> {
     data: &'a [u8],
@@ -453,7 +371,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-fn piece<'a>(data: &'a [u8], ends: &[i32]) -> Option<&'a [u8]> {
+pub(crate) fn piece<'a>(data: &'a [u8], ends: &[i32]) -> Option<&'a [u8]> {
     let (start, end) = (usize::try_from(*ends.first()?).ok()?, usize::try_from(*ends.get(1)?).ok()?);
     data.get(start..end)
 }

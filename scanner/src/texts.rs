@@ -105,65 +105,106 @@ fn long_words_in(words: u32, length: u32, mut run: u64, longest: u64) -> (u64, u
 /// The tokens of a text, and its script; the character of which nothing is known, where there is one.
 pub type Counted = Result<(i64, u8), u32>;
 
-/// Count one text.
+/// Letters that were seen, by their scripts.
+struct Letters {
+    each: [u64; SCRIPTS],
+    /// The script of the last one, and how many of it are in a row.
+    last: u8,
+    run: u64,
+}
+
+impl Letters {
+    #[inline(always)]
+    fn add(&mut self, script: u8) {
+        if script != 0 && script != self.last {
+            self.end();
+            self.last = script;
+        }
+        self.run += u64::from(script != 0);
+    }
+
+    fn end(&mut self) {
+        self.each[usize::from(self.last)] += self.run;
+        self.run = 0;
+    }
+}
+
+/// The character that begins with the first byte of these, which are UTF-8, and its bytes.
 #[inline(always)]
-pub fn count_with<I: Isa>(counting: &Counting, text: &str) -> Counted {
-    let mut scripts = [0_u64; SCRIPTS];
+fn character(bytes: &[u8]) -> (u32, usize) {
+    let part = |place: usize| bytes.get(place).map_or(0, |byte| u32::from(byte & 0x3F));
+    match bytes.first().map_or(0, |&byte| u32::from(byte)) {
+        first @ ..0x80 => (first, 1),
+        first @ ..0xE0 => ((first & 0x1F) << 6 | part(1), 2),
+        first @ ..0xF0 => ((first & 0xF) << 12 | part(1) << 6 | part(2), 3),
+        first => ((first & 7) << 18 | part(1) << 12 | part(2) << 6 | part(3), 4),
+    }
+}
+
+impl Counting<'_> {
+    #[inline(always)]
+    fn kind(&self, character: u32) -> Result<u8, u32> {
+        let kind = self.kinds[(character as usize).min(self.kinds.len() - 1)];
+        (kind != UNKNOWN).then_some(kind).ok_or(character)
+    }
+}
+
+/// Count one text, which is UTF-8: of what is not, nothing is said.
+#[inline(always)]
+pub fn count_with<I: Isa>(counting: &Counting, text: &[u8]) -> Counted {
+    let mut letters = Letters { each: [0; SCRIPTS], last: 0, run: 0 };
     let (mut tokens, mut run, mut of_ascii) = (0, 0_u64, 0);
-    let (mut script, mut letters) = (0, 0); // the last letter's script, and how many are in a row
-    let (bytes, steps) = (text.as_bytes(), steps_to(counting.longest));
+    let (longest, steps) = (counting.longest, steps_to(counting.longest));
     let mut at = 0;
-    while at < bytes.len() {
-        if let Some(ascii) = &counting.ascii {
-            while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-                let (chunk, most) = match rest.first_chunk() {
-                    Some(chunk) => (*chunk, u32::BITS),
-                    None => (last_of(bytes, rest.len()), rest.len() as u32),
-                };
-                let (beyond, sets) = I::in_sets(&ascii.sets, &chunk);
-                let length = most.min(beyond.trailing_zeros());
-                if length == 0 {
-                    break;
+    if let Some(ascii) = &counting.ascii {
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            let (chunk, most) = match rest.first_chunk() {
+                Some(chunk) => (*chunk, u32::BITS),
+                None => (last_of(text, rest.len()), rest.len() as u32),
+            };
+            let (beyond, sets) = I::in_sets(&ascii.sets, &chunk);
+            let all = u32::MAX >> (u32::BITS - most);
+            let [mut words, mut alone, of_script] = sets.map(|set| set & all & !beyond);
+            let mut length = most;
+            if beyond != 0 {
+                let going_on = I::going_on(&chunk);
+                let mut begins = beyond & all & !going_on;
+                while begins != 0 {
+                    let place = begins.trailing_zeros();
+                    let kind = counting.kind(character(&rest[place as usize..]).0)?;
+                    letters.add(kind & SCRIPT);
+                    words |= u32::from(kind & IN_WORD != 0) << place;
+                    alone |= u32::from(kind & (IN_WORD | ALONE) == ALONE) << place;
+                    begins &= begins - 1;
                 }
-                let [words, alone, of_script] = sets.map(|set| set & u32::MAX >> (u32::BITS - length));
-                let (begun, last) = words_in(words, length, run, counting.longest, &steps);
+                length = (all & !going_on).count_ones();
+                words = I::squeezed(words, all & !going_on);
+            }
+            if length > 0 {
+                let begun;
+                (begun, run) = words_in(words, length, run, longest, &steps);
                 tokens += begun as i64 + i64::from(alone.count_ones());
                 of_ascii += u64::from(of_script.count_ones());
-                run = last;
-                at += length as usize;
             }
-            if at == bytes.len() {
-                break;
-            }
+            at += most as usize;
         }
-        let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
-        at += character.len_utf8();
-        let code = u32::from(character);
-        let kind = counting.kinds[(code as usize).min(counting.kinds.len() - 1)];
-        if kind == UNKNOWN {
-            return Err(code);
-        }
-        let own = kind & SCRIPT;
-        if own != 0 && own != script {
-            scripts[usize::from(script)] += letters;
-            (script, letters) = (own, 0);
-        }
-        letters += u64::from(own != 0);
+    }
+    while at < text.len() {
+        let (code, length) = character(&text[at..]);
+        let kind = counting.kind(code)?;
+        letters.add(kind & SCRIPT);
         if kind & IN_WORD != 0 {
             tokens += i64::from(run == 0);
-            run = if run + 1 == counting.longest { 0 } else { run + 1 };
+            run = if run + 1 == longest { 0 } else { run + 1 };
         } else {
             tokens += i64::from(kind & ALONE != 0);
             run = 0;
         }
+        at += length;
     }
-    if let Some(ascii) = &counting.ascii {
-        if script == 0 {
-            return Ok((tokens, if of_ascii > 0 { ascii.script as u8 } else { 0 }));
-        }
-        scripts[ascii.script] += of_ascii;
-    }
-    scripts[usize::from(script)] += letters;
+    letters.end();
+    let mut scripts = letters.each;
+    scripts[counting.ascii.as_ref().map_or(0, |ascii| ascii.script)] += of_ascii;
     scripts[0] = 0;
     if scripts[counting.kana] > 0 {
         scripts[counting.kana] += scripts[counting.han];
@@ -179,7 +220,7 @@ pub fn count_with<I: Isa>(counting: &Counting, text: &str) -> Counted {
 
 /// The quickest way to count that this processor has.
 #[must_use]
-pub fn quickest() -> fn(&Counting, &str) -> Counted {
+pub fn quickest() -> fn(&Counting, &[u8]) -> Counted {
     match Level::best() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => crate::simd::count,
@@ -231,11 +272,11 @@ mod tests {
     fn of(text: &str) -> Result<(i64, u8), u32> {
         let kinds = kinds();
         let counting = |ascii| Counting { kinds: &kinds, longest: 4, ascii, kana: KANA.into(), han: HAN.into() };
-        let found = count_with::<Portable>(&counting(Ascii::of(&kinds)), text);
-        assert_eq!(found, count_with::<Portable>(&counting(None), text));
+        let found = count_with::<Portable>(&counting(Ascii::of(&kinds)), text.as_bytes());
+        assert_eq!(found, count_with::<Portable>(&counting(None), text.as_bytes()));
         #[cfg(target_arch = "x86_64")]
         if Level::best() == Level::Avx2 {
-            assert_eq!(found, crate::simd::count(&counting(Ascii::of(&kinds)), text));
+            assert_eq!(found, crate::simd::count(&counting(Ascii::of(&kinds)), text.as_bytes()));
         }
         found
     }

@@ -97,7 +97,7 @@ def guess_languages(connection: duckdb.DuckDBPyConnection, table: str, name: str
     ).fetchall()
     texts = [text for _, text in read]
     scripts = [SCRIPTS[number] for number in text_numbers(texts).scripts]
-    guesses = list(languages_of(zip(scripts, texts, strict=True)))
+    guesses = list(languages_of(zip(scripts, map(str.encode, texts), strict=True)))
     connection.execute(f'create or replace temp table {kept} ("gate place" bigint, "gate value" varchar)')
     if guesses:
         connection.execute(

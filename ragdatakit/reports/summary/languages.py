@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,14 +81,13 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
     None where the language of no text can be guessed, as of ids, names and numbers.
     """
 
-    from ragdatakit.reports.summary.shown_texts import BEGINNING, beginnings_at, places_to_read
+    from ragdatakit.reports.summary.shown_texts import BEGINNING, encoded_beginnings_at, places_to_read
     from ragdatakit.reports.summary.text_numbers import SCRIPTS
 
     chosen = places_to_read(column.tokens, column.scripts)
     if not len(chosen):
         return None, None
-    found_at = beginnings_at(database, column.table, column.name, column.read[chosen], BEGINNING)
-    texts = (text or "" for _, text in found_at)
+    texts = encoded_beginnings_at(database, column.table, column.name, column.read[chosen], BEGINNING)
     counts = Counter(languages_of(zip((SCRIPTS[column.scripts[place]] for place in chosen), texts, strict=True)))
     if not counts.keys() - {UNCLEAR}:
         return None, None
@@ -107,15 +107,18 @@ def languages_note(sampled: Sequence[Sampled]) -> Note:
     return Note("sampled.languages", words, sum(read for _, read, _ in sampled))
 
 
-def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """The language of each text, given with its script, or `UNCLEAR`.
+def languages_of(texts: Iterable[tuple[str, bytes]]) -> Iterator[str]:
+    """The language of each text, given with its script, as UTF-8, or `UNCLEAR`.
 
     A script that only one language has identifies it. Of other texts the language of most different stop words counts,
     where there are two of them. One alone (``van``, ``de`` and ``la`` are in names, too), or as many of several
     languages, show only the language that most of the other texts have.
     """
+    given = list(texts)
+    words = _stop_words_of([text for script, text in given if script not in _OF_SCRIPT])
     guesses = [
-        frozenset({_OF_SCRIPT[script]}) if script in _OF_SCRIPT else _candidates(t, script) for script, t in texts
+        frozenset({_OF_SCRIPT[script]}) if script in _OF_SCRIPT else _candidates(*next(words), script)
+        for script, _ in given
     ]
     sure = [guess for guess in guesses if len(guess) == 1]
     counts = Counter(language for guess in sure for language in guess)
@@ -127,10 +130,10 @@ def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
             yield usual if usual is not None and usual in guess else UNCLEAR
 
 
-def _candidates(text: str, script: str) -> frozenset[str]:
-    """The languages that a text may have: one where it is clear, several or none where it is not."""
-    known, words = _languages_of_words(), _words_of(text)
-    stop_words = _stop_words().intersection(words)
+def _candidates(words: list[bytes], total: int, script: str) -> frozenset[str]:
+    """The languages that a text may have, of whose words, so many in ``total``, these are stop words: one where it is
+    clear, several or none where it is not."""
+    known, stop_words = _languages_of_words(), frozenset(words)
     if not stop_words:
         return frozenset()
     votes = dict[str, int]()
@@ -144,9 +147,23 @@ def _candidates(text: str, script: str) -> frozenset[str]:
     most = max(votes.values())
     best = frozenset(language for language, number in votes.items() if number == most)
     counted = {word for word in stop_words if not best.isdisjoint(known[word])}
-    if sum(map(counted.__contains__, words)) < _LEAST_SHARE * len(words):
+    if sum(map(counted.__contains__, words)) < _LEAST_SHARE * total:
         return frozenset()
     return best if most >= _LEAST_WORDS else best | {UNCLEAR}
+
+
+def _stop_words_of(texts: Sequence[bytes]) -> Iterator[tuple[list[bytes], int]]:
+    """The stop words in each text, and how many words it has."""
+    from ragdatakit.reports.summary.shown_texts import BEGINNING
+    from ragdatakit.reports.summary.text_numbers import words_of_list
+
+    stop_words = [*_languages_of_words()]
+    for text, found in zip(texts, words_of_list(texts, stop_words, BEGINNING) or repeat(None), strict=False):
+        if found is not None:
+            yield [stop_words[place] for place in found[0]], found[1]
+        else:
+            words = _words_of(text.decode("utf-8", "surrogatepass")[:BEGINNING])
+            yield [word for word in words if word in _languages_of_words()], len(words)
 
 
 def _words_of(text: str) -> list[bytes]:
@@ -164,11 +181,6 @@ def _words_of(text: str) -> list[bytes]:
         else:
             words += _WORD.findall(piece)
     return [word.encode("utf-8", "surrogatepass") for word in words]
-
-
-@cache
-def _stop_words() -> frozenset[bytes]:
-    return frozenset(_languages_of_words())
 
 
 @cache

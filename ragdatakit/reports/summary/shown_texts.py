@@ -26,6 +26,29 @@ def beginnings_at(
 ) -> Iterator[tuple[int, str | None]]:
     """The first characters, at most this many, of the texts in a column of rows of a table, with the rows, which are in
     ascending order; None where there is none."""
+    for row, text in zip(rows.tolist(), _texts_at(database, table, column, rows, most), strict=True):
+        yield row, _beginning(text, most) if isinstance(text, bytes) else text
+
+
+def encoded_beginnings_at(
+    database: DatasetDatabase, table: str, column: str, rows: Numbers, most: int
+) -> Iterator[bytes]:
+    """The same as UTF-8, nothing where there is none; of texts with few bytes all of them."""
+    for text in _texts_at(database, table, column, rows, most):
+        if isinstance(text, bytes):
+            yield text if len(text) <= 4 * most else _beginning(text, most).encode()
+        else:
+            yield (text or "").encode("utf-8", "surrogatepass")
+
+
+def _beginning(text: bytes, most: int) -> str:
+    return text[: 4 * most].decode(errors="ignore")[:most]
+
+
+def _texts_at(
+    database: DatasetDatabase, table: str, column: str, rows: Numbers, most: int
+) -> Iterator[str | bytes | None]:
+    """The same: of texts that are apart all bytes."""
     facts = database.text_facts(table, column)
     places = facts.places if facts is not None else None
     apart = places.has(rows) if places is not None else np.zeros(len(rows), np.bool_)
@@ -37,7 +60,7 @@ def beginnings_at(
         known.update((row, values[column] and values[column][:most]) for row, values in found.items())
     read = places.texts(rows[apart], facts.codes) if places is not None and facts is not None else iter(())
     for row, is_apart in zip(rows.tolist(), apart.tolist(), strict=True):
-        yield row, next(read)[: 4 * most].decode(errors="ignore")[:most] if is_apart else known[row]
+        yield next(read) if is_apart else known[row]
 
 
 def places_to_read(tokens: Numbers, scripts: npt.NDArray[np.uint8]) -> Numbers:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.files.texts.plain_tokens import LONGEST, SINGLE, WORD
-from ragdatakit.scanner.texts import tokens_and_scripts
+from ragdatakit.scanner.texts import listed_words, tokens_and_scripts
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -64,6 +64,13 @@ def counted(data: Bytes, offsets: npt.NDArray[np.int32], first: int = 0, step: i
     ``first`` on of every so many-th; None where there is no compiled library."""
     chosen = range(first, len(offsets) - 1, step)
     return tokens_and_scripts(data, offsets, chosen, _known, _learn, (LONGEST, _KANA, _HAN))
+
+
+def words_of_list(
+    texts: Sequence[bytes], words: Sequence[bytes], most: int
+) -> Iterator[tuple[list[int], int] | None] | None:
+    """`listed_words` of the first so many characters of texts; None where there is no compiled library."""
+    return listed_words(texts, words, most, _known, _learn)
 
 
 def text_numbers(texts: Sequence[str | None]) -> TextNumbers:
