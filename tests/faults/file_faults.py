@@ -75,7 +75,8 @@ def encoding_fault(target: Target, new: bytes, value: dict[str, str], at: int, l
 
 def mark_fault(target: Target) -> Injection:
     """A byte-order mark before the first record."""
-    faults = target.places(_shared(target, "byte-order-mark"), line=1)
+    own = target.draft.own_rules(target.file.kind.kind, "", "byte-order mark")
+    faults = target.places(_shared(target, "byte-order-mark"), line=1) | target.places(*own)
     return target.injection(replace(target.file, head=b"\xef\xbb\xbf"), "byte-order mark", "at the start", faults)
 
 

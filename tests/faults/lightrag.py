@@ -112,4 +112,5 @@ OWN: dict[tuple[str, str, str], str] = {
     ("payload", "entities", "an item twice"): "repeated-entity",
     ("payload", "relationships", "an item twice"): "repeated-relationship",
     ("payload", "", "extra key"): "unknown-payload-key",
+    ("payload", "", "byte-order mark"): "!payload-not-json",
 }
