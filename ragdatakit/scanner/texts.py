@@ -297,9 +297,9 @@ def listed_words(
         if reached.value == len(texts):
             break
         learn(unknown.value)
-    ends = np.cumsum(counts).tolist()
-    each = zip([0, *ends], ends, totals.tolist(), strict=False)
-    return ((numbers[start:end].tolist(), total) if total >= 0 else None for start, end, total in each)
+    ends = np.cumsum(np.maximum(counts, 0)).tolist()
+    each = zip([0, *ends], ends, counts.tolist(), totals.tolist(), strict=False)
+    return ((numbers[start:end].tolist(), total) if count >= 0 else None for start, end, count, total in each)
 
 
 def joined(texts: Sequence[bytes | memoryview]) -> tuple[bytes, npt.NDArray[np.int32]]:

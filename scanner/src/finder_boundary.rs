@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
-use crate::finder::{self, Finder};
-use crate::listed::{self, Listed};
+use crate::finder::{Finder, Left};
+use crate::listed::Listed;
 use crate::text_boundary::{piece, Texts};
 use std::ptr::null_mut;
 
@@ -63,34 +63,12 @@ pub unsafe extern "C" fn rd_finder_find(
         };
         let (Some(found), Some(counts)) = (slice_mut(found, room), slice_mut(counts, number)) else { return MISUSED };
         let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
-        let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
-            return MISUSED;
-        };
-        let mut used = done.iter().map(|&count| usize::try_from(count).unwrap_or(0)).sum::<usize>();
-        let texts = Texts::of(data);
-        for (place, ends) in offsets.windows(2).enumerate().skip(*reached as usize) {
-            let (Some(text), Some(free)) = (texts.piece(ends), found.get_mut(used..)) else { return MISUSED };
-            let names = text.map_or(Err(finder::Left::Odd), |text| finder.find(kinds, text, free));
-            counts[place] = match names {
-                Ok(count) => {
-                    used += count;
-                    count as i64
-                }
-                Err(finder::Left::Odd) => -1,
-                Err(finder::Left::Full) => return MISUSED,
-                Err(finder::Left::Unknown(character)) => {
-                    *unknown = u64::from(character);
-                    return DONE;
-                }
-            };
-            *reached += 1;
-        }
-        DONE
+        each_text(data, offsets, (found, counts), (reached, unknown), |_, text, free| finder.find(kinds, text, free))
     })
 }
 
 /// Find the words of a list in the first `most` characters of texts, as above: `listed` are those, one behind the other,
-/// between `words` + 1 `places`. `totals` says how many words each text has, -1 where Python is to find them.
+/// between `words` + 1 `places`. `totals` says how many words each text has.
 ///
 /// # Safety
 /// `listed` points to `listed_length` bytes, `places` to `words` + 1 numbers, `kinds` to `known` bytes, `data` to `length`,
@@ -134,26 +112,43 @@ pub unsafe extern "C" fn rd_listed_words(
             return MISUSED;
         };
         let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
-        let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
-            return MISUSED;
-        };
-        let mut used = done.iter().map(|&count| usize::try_from(count).unwrap_or(0)).sum::<usize>();
-        let texts = Texts::of(data);
-        for (place, ends) in offsets.windows(2).enumerate().skip(*reached as usize) {
-            let (Some(text), Some(free)) = (texts.piece(ends), found.get_mut(used..)) else { return MISUSED };
-            let own = text.map_or(Err(listed::Left::Odd), |text| listed.find(kinds, text, most as usize, free));
-            (counts[place], totals[place]) = match own {
-                Ok((count, words)) => (count as i64, words as i64),
-                Err(listed::Left::Odd) => (0, -1),
-                Err(listed::Left::Full) => return MISUSED,
-                Err(listed::Left::Unknown(character)) => {
-                    *unknown = u64::from(character);
-                    return DONE;
-                }
-            };
-            used += counts[place] as usize;
-            *reached += 1;
-        }
-        DONE
+        each_text(data, offsets, (found, counts), (reached, unknown), |place, text, free| {
+            let (count, words) = listed.find(kinds, text, most as usize, free)?;
+            totals[place] = words as i64;
+            Ok(count)
+        })
     })
+}
+
+/// Go on with texts from where was `reached`: `find` says how many it put into what of `found` is free for the one at a
+/// place, and `counts` has it, -1 where Python is to look.
+fn each_text(
+    data: &[u8],
+    offsets: &[i32],
+    (found, counts): (&mut [u32], &mut [i64]),
+    (reached, unknown): (&mut u64, &mut u64),
+    mut find: impl FnMut(usize, &str, &mut [u32]) -> Result<usize, Left>,
+) -> i32 {
+    let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
+        return MISUSED;
+    };
+    let mut used = done.iter().map(|&count| usize::try_from(count).unwrap_or(0)).sum::<usize>();
+    let texts = Texts::of(data);
+    for (place, ends) in offsets.windows(2).enumerate().skip(*reached as usize) {
+        let (Some(text), Some(free)) = (texts.piece(ends), found.get_mut(used..)) else { return MISUSED };
+        counts[place] = match text.map_or(Err(Left::Odd), |text| find(place, text, free)) {
+            Ok(count) => {
+                used += count;
+                count as i64
+            }
+            Err(Left::Odd) => -1,
+            Err(Left::Full) => return MISUSED,
+            Err(Left::Unknown(character)) => {
+                *unknown = u64::from(character);
+                return DONE;
+            }
+        };
+        *reached += 1;
+    }
+    DONE
 }

@@ -1,29 +1,15 @@
 //! Words of a list in texts, as `reports/summary/languages.py` finds them: runs of letters, in lower case.
 
+use crate::finder::Left;
 use crate::hash::fold;
+use crate::texts::{IN_WORD, SCRIPT, UNKNOWN};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What a character is, in the table that Python gives for `texts.rs`: which script its letters are of (0: no letter), and
-/// that it is part of a token.
-const SCRIPT: u8 = 0x1F;
-const IN_WORD: u8 = 0x20;
-const UNKNOWN: u8 = 0xFF;
 /// Bytes of a word of the list at most.
 const LONGEST: usize = 16;
 /// Numbers among the signs of Chinese and Japanese, which are tokens by themselves.
 const NUMBERS: std::ops::RangeInclusive<u32> = 0x3007..=0x303A;
-
-/// Why a text has no such words.
-#[derive(Debug, PartialEq)]
-pub enum Left {
-    /// A character of which nothing is known.
-    Unknown(u32),
-    /// It is for Python.
-    Odd,
-    /// There is no room for what is found.
-    Full,
-}
 
 /// The words of a list, by their bytes and zeros behind them.
 pub struct Listed(HashMap<u128, u32, BuildHasherDefault<OfWords>>);

@@ -3,11 +3,11 @@
 use crate::isa::{last_of, Isa, Level, Portable};
 
 /// What a character is, in the table that Python gives: its script (0: no letter), and these.
-const SCRIPT: u8 = 0x1F;
-const IN_WORD: u8 = 0x20;
+pub(crate) const SCRIPT: u8 = 0x1F;
+pub(crate) const IN_WORD: u8 = 0x20;
 const ALONE: u8 = 0x40;
 /// A character that Python has not said anything of yet.
-const UNKNOWN: u8 = 0xFF;
+pub(crate) const UNKNOWN: u8 = 0xFF;
 const SCRIPTS: usize = SCRIPT as usize + 1;
 
 /// What is counted, and how.
