@@ -161,9 +161,10 @@ def test_a_damaged_footer_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('"8","d1"', '"8","","d1"', 2, "the row has 9 cells, the header 8 columns"),
-        ("Mara", "Mar\xe9", 2, "byte 0xe9 is not UTF-8"),
-        ('"[]"', '"[]', 3, "a quote is not closed"),
+        ('"8","d1"', '"8","","d1"', 2, "the first row has 9 cells, the header 8 columns; the first cells of all rows"),
+        ("['r2']\"", '[\'r2\']",""', 3, "the row has 9 cells, the header 8 columns; every query that"),
+        ("Mara", "Mar\xe9", 2, "byte 0xe9 is not UTF-8; every query that"),
+        ('"[]"', '"[]', 3, "a quote is not closed; queries stop, or rows"),
     ],
 )
 def test_what_pandas_does_not_read_of_a_table_in_csv(
@@ -178,9 +179,8 @@ def test_what_pandas_does_not_read_of_a_table_in_csv(
 
     findings = run("validate", index, "--json").json["findings"]
 
-    assert [(f["code"], f["line"], f["message"].partition(";")[0]) for f in findings] == [
-        ("GR022", line, f"it cannot be read: {message}")
-    ]
+    assert [(f["code"], f["line"]) for f in findings] == [("GR022", line)]
+    assert findings[0]["message"].startswith(f"it cannot be read: {message}")
 
 
 def test_a_list_that_takes_too_much_memory_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,17 +38,19 @@ class HeldRows(NamedTuple):
 
 
 class CsvFault(NamedTuple):
-    """Where pandas stops in a table in CSV: the 1-based line, what is wrong with it, and what to do."""
+    """What pandas does not read as it is meant in a table in CSV: the 1-based line, what is wrong with it, what to do,
+    and the case of the rule, where pandas does not simply stop."""
 
     line: int
     reason: str
     hint: str
+    case: str = ""
 
 
 class StoredTable:
     """One file of a table. Raises `RagdataError` where it cannot be read.
 
-    ``fault``: the first thing at which pandas stops, once the rows of a CSV file were read.
+    ``fault``: the first thing that pandas does not read as it is meant, once the rows of a CSV file were read.
     """
 
     def __init__(self, file: DataFile) -> None:
@@ -101,27 +103,30 @@ class StoredTable:
         assert reader.header is not None
         assert reader.header_row is not None
         self._text_of(reader.header_row)
-        width = len(reader.header)
+        width, is_first = len(reader.header), True
         for block in reader.blocks():
             for row in block.raw_rows():
                 cells = [cell.text for cell in split_record(self._text_of(row))[0]]
                 if len(cells) > width:
-                    self._fault(row.line, f"the row has {len(cells)} cells, the header {width} columns", _QUOTE_IT)
+                    of_row = "the first row" if is_first else "the row"
+                    reason = f"{of_row} has {len(cells)} cells, the header {width} columns"
+                    self._add(CsvFault(row.line, reason, _QUOTE_IT, "shifted" if is_first else ""))
+                is_first = False
                 yield row.line, cells
 
     def _text_of(self, row: RawRow) -> str:
         if not row.closed:
-            self._fault(
-                row.line, "a quote is not closed", "close the quote, or write it twice where it is part of a text"
-            )
+            hint = "close the quote, or write it twice where it is part of a text"
+            self._add(CsvFault(row.line, "a quote is not closed", hint, "open"))
         try:
             return row.raw.decode()
         except UnicodeDecodeError as error:
-            self._fault(row.line, f"byte 0x{row.raw[error.start]:02x} is not UTF-8", "write the table in UTF-8")
+            reason = f"byte 0x{row.raw[error.start]:02x} is not UTF-8"
+            self._add(CsvFault(row.line, reason, "write the table in UTF-8"))
             return row.raw.decode("utf-8", "replace")
 
-    def _fault(self, line: int, reason: str, hint: str) -> None:
-        self.fault = self.fault or CsvFault(line, reason, hint)
+    def _add(self, fault: CsvFault) -> None:
+        self.fault = self.fault or fault
 
     def _csv_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         places = [self.columns.index(name) if name in self.columns else None for name in names]

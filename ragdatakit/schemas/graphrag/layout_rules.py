@@ -71,7 +71,13 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         summary="A table that cannot be read: it is cut off or damaged; in CSV, a row has more cells than the header, "
         "a quote is not closed, or a byte is not UTF-8.",
         message="it cannot be read: {reason}",
-        upstream="every query that needs the table stops",
+        upstream="every query that needs the table stops; in CSV, cells that the first row has too many become an "
+        "index, and a quote that is not closed may take in other rows, silently",
+        cases={
+            "": "every query that needs the table stops",
+            "shifted": "the first cells of all rows become an index, and the others get into wrong columns, silently",
+            "open": "queries stop, or rows up to the next quote are lost, silently",
+        },
         hint="copy the file again, or run the index again",
         bad="entities.parquet that is cut off",
         good="entities.parquet that was written to its end",

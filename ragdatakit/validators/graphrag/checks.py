@@ -165,8 +165,9 @@ class GraphRagChecks(FormatChecks):
             count, found = row_faults(tables, file.kind, table, self._generation, whole.keys(), proved, plain)
             if stored.fault is not None:
                 self._forget(tables, kind, file)
-                line, reason, hint = stored.fault
-                yield file, Problem("unreadable-table", facts={"reason": reason}, line=line, hint=hint)
+                line, reason, hint, case = stored.fault
+                facts = {"reason": reason, "case": case}
+                yield file, Problem("unreadable-table", facts=facts, line=line, hint=hint)
                 return
             for problem in found:
                 yield file, problem
@@ -271,4 +272,4 @@ def _failed(error: Exception, stored: StoredTable) -> Problem:
 def _unreadable(reason: object) -> Problem:
     """A file that may not be opened needs no new index."""
     rule = "unreadable-file" if isinstance(reason, PermissionError) else "unreadable-table"
-    return Problem(rule, facts={"reason": getattr(reason, "strerror", None) or str(reason)})
+    return Problem(rule, facts={"reason": getattr(reason, "strerror", None) or str(reason), "case": ""})
