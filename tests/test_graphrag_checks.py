@@ -50,6 +50,91 @@ def test_what_is_between_the_cells_of_a_table_in_place_of_commas(tmp_path: Path,
     assert [words in message for message in messages] == [True], messages
 
 
+def test_a_column_of_another_name_is_said_to_be_meant_for_the_one_that_is_missing(tmp_path: Path) -> None:
+    index = sample()
+    for row in index.tables["entities"]:
+        row["name"] = row.pop("title")
+    for row in index.tables["relationships"]:
+        row["head"] = row.pop("source")
+    index.schemas["entities"] = {{"title": "name"}.get(n, n): k for n, k in index.schemas["entities"].items()}
+    index.schemas["relationships"] = {
+        {"source": "head"}.get(n, n): k for n, k in index.schemas["relationships"].items()
+    }
+    missing = [(f.code, f.fault, f.hint) for f in found(written(index, tmp_path)) if f.severity == "error"]
+    assert missing == [
+        ("GR004", "column title is missing (there is name)", "rename name to title"),
+        ("GR004", "column source is missing (there is head)", "rename head to source"),
+    ]
+
+
+def test_tables_of_a_graph_of_your_own_are_made_by_workflows(tmp_path: Path) -> None:
+    index = sample()
+    for name in ("communities", "community_reports"):
+        del index.tables[name]
+    hints = [f.hint for f in found(written(index, tmp_path)) if f.code == "GR002"]
+    assert [hint.partition(",")[0] for hint in hints] == [
+        "run the workflow create_communities",
+        "run the workflow create_community_reports",
+    ]
+
+
+def test_a_table_in_csv_among_those_in_parquet_is_not_read(tmp_path: Path) -> None:
+    shutil.copytree(VALID / "parquet", tmp_path, dirs_exist_ok=True)
+    table = tmp_path / "entities.csv"
+    table.write_text('id,title\n1,2,3\n1,"2')
+    assert rules(tmp_path) == ["unused-table"]  # whatever is in it
+    shutil.copy(VALID / "csv" / "entities.csv", table)
+    (tmp_path / "entities.parquet").unlink()
+    missing = [(f.fault, f.hint) for f in found(tmp_path) if f.rule == "missing-table"]
+    assert missing == [
+        (
+            "there is no table entities.parquet (there is entities.csv)",
+            "write entities.csv as Parquet, as the other tables are",
+        )
+    ]
+
+
+def test_a_table_in_csv_at_which_pandas_stops_is_read_by_nothing(tmp_path: Path) -> None:
+    shutil.copytree(VALID / "csv", tmp_path / "index")
+    with (tmp_path / "index" / "entities.csv").open("a") as file:
+        file.write('e9,9,"open\n')
+    message = "entities.csv, line 6: a quote is not closed"
+    done = run("convert", "--keep-going", "--to", "beir", tmp_path / "index", tmp_path / "out")
+    assert done.code == 2
+    assert message in done.err
+    assert message in run("report", "--output-format", "json", tmp_path / "index").out
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "hint"),
+    [
+        ("text_units", "n_tokens", None, "write an integer; null is none"),
+        ("relationships", "weight", "strong", "write a number, or null"),
+    ],
+)
+def test_what_to_write_in_place_of_an_unusable_value(
+    tmp_path: Path, table: str, column: str, value: object, hint: str
+) -> None:
+    index = sample()
+    index.tables[table][0][column] = value
+    assert [f.hint for f in found(written(index, tmp_path)) if f.rule == "unusable-value"] == [hint]
+
+
+def test_lists_that_differ_name_one_of_the_ids(tmp_path: Path) -> None:
+    index = sample()
+    units = index.tables["text_units"]
+    lost, kept = units[0]["entity_ids"], units[1]["entity_ids"]
+    units[0]["entity_ids"] = [*lost[1:], "e99", "e98"]
+    index.tables["communities"][0]["relationship_ids"] = ["r77"]
+    messages = {f.rule: f.fault for f in found(written(index, tmp_path))}
+    assert kept
+    assert f'lacks 1 entity ("{lost[0]}") that names it' in messages["links-unlike-units"]
+    assert 'lists 2 entities ("e9' in messages["links-unlike-units"]
+    assert (
+        messages["stray-community-relationship"] == 'relationship_ids lists 1 relationship ("r77") that does not exist'
+    )
+
+
 def test_a_row_of_parquet_is_named_and_a_line_of_csv(tmp_path: Path) -> None:
     for ending in (".parquet", ".csv"):
         index = sample()

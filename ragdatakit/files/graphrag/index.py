@@ -29,7 +29,8 @@ class Sign:
 
 
 class Index:
-    """The tables in use, by kind; ``aside`` are other files there that GraphRAG does not read."""
+    """The tables in use, by kind; ``aside`` are other files there that GraphRAG does not read. ``is_csv``: most are in
+    CSV."""
 
     def __init__(self, dataset: Dataset, stored: dict[DataFile, StoredTable] | None = None) -> None:
         known = stored if stored is not None else {f: StoredTable(f) for f in dataset.files if f.kind in BY_KIND}
@@ -40,7 +41,9 @@ class Index:
             if group.setdefault(table.file.kind, table) is not table:
                 self.aside.append(table)
         self.tables: dict[str, StoredTable] = {}
-        for key in sorted(groups, key=lambda key: (-len(set(CORE) & groups[key].keys()), key)):
+        ordered = sorted(groups, key=lambda key: (-len(set(CORE) & groups[key].keys()), key))
+        self.is_csv = bool(ordered) and ordered[0][1]
+        for key in ordered:
             for kind, table in groups[key].items():
                 if self.tables.setdefault(kind, table) is not table:
                     self.aside.append(table)
@@ -95,11 +98,15 @@ decides."""
 def _signs_of(kind: str, table: StoredTable) -> list[Sign]:
     name, columns = table.file.path.name, table.columns
     first, last = ("0.1", "1.0") if table.is_old_name else ("2.0", "3.0")
-    file = table.file
-    found = [Sign(f"the name {name}", _between(first, last), True, file)]
+    file, named = table.file, _between(first, last)
+    found = [Sign(f"the name {name}", named, True, file)]
     for column, other, first, last, decides in _COLUMN_SIGNS.get(kind, ()):
-        if column in columns and (not other or other not in columns):
-            found.append(Sign(f"{column} in {name}", _between(first, last), decides, file))
+        if column not in columns or other in columns:
+            continue
+        written = _between(first, last)
+        if other and decides and not set(written) & set(named):
+            continue  # what is needed is called otherwise: that is the fault of the column, not a second release
+        found.append(Sign(f"{column} in {name}", written, decides, file))
     if kind == "communities" and table.is_old_name and "children" not in columns:
         if "community" not in columns:
             found.append(Sign(f"no community in {name}", ("0.1",), True, file))

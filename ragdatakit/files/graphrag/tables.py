@@ -11,6 +11,7 @@ from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.graphrag.tables import BY_KIND, PREFIX
 
 _ROWS = 1024
@@ -132,6 +133,8 @@ class StoredTable:
         places = [self.columns.index(name) if name in self.columns else None for name in names]
         kinds = [column.type if self.table and (column := self.table.column(name)) else "text" for name in names]
         for _, cells in self.cells():
+            if self.fault is not None:  # at which GraphRAG's reader stops, and has nothing
+                raise RagdataError(f"{self.file.path}, line {self.fault.line}: {self.fault.reason}")
             found = (cells[place] if place is not None and place < len(cells) else None for place in places)
             yield tuple(_typed(cell, kind) for cell, kind in zip(found, kinds, strict=True))
 

@@ -19,7 +19,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     Rule(
         "GR002 missing-table error",
         since="0.2.0",
-        summary="A table that queries need is not there.",
+        summary="A table that queries need is not there, or not in the form of the others: Parquet or CSV.",
         message="there is no table {expected}{beside}",
         upstream="every query stops with ValueError: Could not find the table in storage",
         hint="run the index again, or copy the table from where it was written into the folder of the others",

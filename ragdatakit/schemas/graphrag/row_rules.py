@@ -11,10 +11,10 @@ ROW_RULES: tuple[Rule, ...] = (
     Rule(
         "GR005 unusable-value error",
         since="0.2.0",
-        summary="A value that GraphRAG cannot turn into the number that it needs.",
+        summary="A value that GraphRAG cannot turn into the number, or into the list of texts, that it needs.",
         message="{column} is {value}, expected {expected}",
         upstream="every query stops with ValueError or TypeError when the table is loaded",
-        hint="write a number; a column of integers takes no nulls",
+        hint="write a value of the type that is expected; null is no integer, and an empty cell of CSV no number",
         bad='weight: "strong"; n_tokens: null',
         good="weight: 9.0; n_tokens: 6",
         source=_TYPED,

@@ -36,7 +36,7 @@ class Column:
 
     ``since`` and ``until`` are the generations in which it is written, ``needed`` the one from which on a reader stops
     without it (``""``: none does), except for those of 2.x where ``free_in_2``. ``nullable``: readers take a null.
-    ``example`` is a value of it.
+    ``example`` is a value of it. ``elsewhere`` are names that earlier releases, and others, have for it.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Column:
     needed: str = ""
     free_in_2: bool = False
     nullable: bool = True
+    elsewhere: tuple[str, ...] = ()
 
     def is_of(self, generation: str) -> bool:
         """Whether a generation writes it."""
@@ -76,6 +77,7 @@ class Table:
         return next((c for c in self.columns if c.name == name), None)
 
 
+_TEXTS = ("content", "chunk", "page_content")
 _UNITS = "9f1c0a7e"
 _ID = Column(name="id", type="text", description="Unique key.", example="e1", needed="0.1", nullable=False)
 _NUMBER = Column(
@@ -109,7 +111,14 @@ DOCUMENTS = Table(
         _ID,
         _NUMBER,
         _text("title", "Name of the file, or the column that is configured.", "harbour.txt", needed="0.1"),
-        _text("text", "The whole text.", "Mara Venn built the lighthouse.", since="0.5", needed="0.5"),
+        _text(
+            "text",
+            "The whole text.",
+            "Mara Venn built the lighthouse.",
+            since="0.5",
+            needed="0.5",
+            elsewhere=("raw_content", *_TEXTS),
+        ),
         _text("raw_content", "The whole text, as it was called before 0.5.", until="0.1", needed="0.1"),
         _ids("text_unit_ids", "the text units that the document was cut into"),
         _text("creation_date", "When the document was made.", "2026-01-05 00:00:00 +0000", since="2.0"),
@@ -125,7 +134,14 @@ TEXT_UNITS = Table(
     columns=(
         _ID,
         replace(_NUMBER, needed=""),
-        _text("text", "The text of the chunk.", "Mara Venn built the lighthouse.", needed="0.1", nullable=False),
+        _text(
+            "text",
+            "The text of the chunk.",
+            "Mara Venn built the lighthouse.",
+            needed="0.1",
+            nullable=False,
+            elsewhere=_TEXTS,
+        ),
         _integer("n_tokens", "How many tokens the text has.", 6, needed="0.1", free_in_2=True, nullable=False),
         _text("document_id", "Id of its document.", "d1", since="3.0", needed="3.0"),
         _ids(
@@ -149,7 +165,15 @@ ENTITIES = Table(
     columns=(
         _ID,
         _NUMBER,
-        _text("title", "Name, which relationships mean by it.", "MARA VENN", since="0.5", needed="0.5", nullable=False),
+        _text(
+            "title",
+            "Name, which relationships mean by it.",
+            "MARA VENN",
+            since="0.5",
+            needed="0.5",
+            nullable=False,
+            elsewhere=("name", "entity", "entity_name", "label"),
+        ),
         _text("name", "Name, as it was called before 0.5.", until="0.1", needed="0.1", nullable=False),
         _text("type", "What kind of thing it is.", "PERSON", needed="0.1"),
         _text("description", "What is said of it.", "The engineer of the lighthouse.", needed="0.1"),
@@ -171,8 +195,22 @@ RELATIONSHIPS = Table(
     columns=(
         _ID,
         _NUMBER,
-        _text("source", "Title of an entity.", "MARA VENN", needed="0.1", nullable=False),
-        _text("target", "Title of an entity.", "OSTREL LIGHTHOUSE", needed="0.1", nullable=False),
+        _text(
+            "source",
+            "Title of an entity.",
+            "MARA VENN",
+            needed="0.1",
+            nullable=False,
+            elsewhere=("src", "head", "subject", "from", "src_id"),
+        ),
+        _text(
+            "target",
+            "Title of an entity.",
+            "OSTREL LIGHTHOUSE",
+            needed="0.1",
+            nullable=False,
+            elsewhere=("tgt", "tail", "object", "to", "tgt_id"),
+        ),
         _text("description", "What is said of the two.", "Mara Venn built the lighthouse.", needed="0.1"),
         Column(name="weight", type="number", description="Sum of the strengths that were given.", example=9.0),
         _integer("combined_degree", "Degree of the source and of the target; its rank.", 2, since="0.5"),

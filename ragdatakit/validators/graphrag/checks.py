@@ -109,8 +109,8 @@ class GraphRagChecks(FormatChecks):
                     yield settings, problem
         aside = {table.file for table in index.aside}
         for file, table in stored.items():
-            if file.readable and file.kind in BY_KIND:
-                yield from self._table(tables, file, table, file in aside)
+            if file.readable and file.kind in BY_KIND and file not in aside:
+                yield from self._table(tables, file, table)
         yield from self._related(tables)
 
     def _hold(self, known: Iterable[StoredTable]) -> None:
@@ -146,23 +146,22 @@ class GraphRagChecks(FormatChecks):
         file.readable = file.to_end = False
         self._unreliable.add(file.kind)
 
-    def _table(self, tables: SqlTables, file: DataFile, stored: StoredTable, aside: bool) -> Iterator[Placed]:
+    def _table(self, tables: SqlTables, file: DataFile, stored: StoredTable) -> Iterator[Placed]:
         """The rows of one table by themselves; it becomes one that others may refer to."""
         from ragdatakit.validators.graphrag.coded_columns import has_sizes
         from ragdatakit.validators.graphrag.plain_columns import plain_columns
         from ragdatakit.validators.graphrag.row_faults import row_faults
         from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, database_errors
 
-        kind = f"aside-{file.kind}" if aside else file.kind
+        kind = file.kind
         try:
             old = self._generation in _JOINED
             table = tables.add(kind, stored, old)
             plain = plain_columns(table, old)
-            if not aside:
-                self._columns[kind] = self._coded(tables, table, plain)
+            self._columns[kind] = self._coded(tables, table, plain)
             whole = self._columns.get(kind, {})
             proved = ("odd-size",) if has_sizes(whole) else ()
-            count, found = row_faults(tables, file.kind, table, self._generation, whole.keys(), proved, plain)
+            count, found = row_faults(tables, kind, table, self._generation, whole.keys(), proved, plain)
             if stored.fault is not None:
                 self._forget(tables, kind, file)
                 line, reason, hint, case = stored.fault
@@ -176,11 +175,11 @@ class GraphRagChecks(FormatChecks):
             yield file, _failed(error, stored)
             return
         file.records = count
-        if not count and not aside and self.dataset.layout in _INDEXES:
-            rule = _REQUIRED_ROWS.get(file.kind) or _WANTED_ROWS.get(file.kind)
+        if not count and self.dataset.layout in _INDEXES:
+            rule = _REQUIRED_ROWS.get(kind) or _WANTED_ROWS.get(kind)
             if rule:
                 yield file, Problem(rule, facts={"table": stored.table.name if stored.table else ""})
-                self._unreliable.add(file.kind)
+                self._unreliable.add(kind)
 
     def _forget(self, tables: SqlTables, kind: str, file: DataFile) -> None:
         self._lost(file)

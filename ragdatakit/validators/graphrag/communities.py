@@ -7,7 +7,7 @@ from functools import partial
 
 from ragdatakit.validators.graphrag.codes import Codes
 from ragdatakit.validators.graphrag.proofs import Proofs
-from ragdatakit.validators.graphrag.references import Asked, Found, Question
+from ragdatakit.validators.graphrag.references import Asked, Found, Question, counted, member_of
 from ragdatakit.validators.graphrag.row_checks import USUAL_LEVEL
 
 _HIERARCHY = """
@@ -31,14 +31,17 @@ _CHILDREN = """
     where m.n is not null or l.n is not null order by v.row"""
 _STRAY = """
     with within as (
-        select l.row, e.row as relationship, (l.row << 32) + e.s as s, (l.row << 32) + e.t as t
+        select l.row, l.code, e.row as relationship, (l.row << 32) + e.s as s, (l.row << 32) + e.t as t
         from {listed} l left join {edges} e on l.code = e.id where l.code is not null),
     odd as materialized (
-        select row, relationship from within where relationship is null or s is null or t is null
+        select row, code, relationship from within where relationship is null or s is null or t is null
         or s not in (select key from {within}) or t not in (select key from {within})),
-    counted as (
-        select row, count_if(relationship is null) as unknown, count(relationship) as outside from odd group by row)
-    select v.row, v.line, c.unknown, c.outside from {view} v join counted c on v.row = c.row order by v.row"""
+    counted as materialized (
+        select row, count_if(relationship is null) as unknown, count(relationship) as outside,
+        min(code) filter (relationship is null) as first_unknown,
+        min(code) filter (relationship is not null) as first_outside from odd group by row)
+    select v.row, v.line, c.unknown, {first_unknown}, c.outside, {first_outside}
+    from {view} v join counted c on v.row = c.row order by v.row"""
 _NOT_IN_PARENT = """
     with lost as materialized (
         select k.row, m.entity, k.parent from {keys} k
@@ -118,6 +121,8 @@ class CommunityChecks:
             listed=self._codes.members("communities", "relationship_ids"),
             edges=self._codes.edges(),
             within=self._codes.within(),
+            first_unknown=member_of("v.relationship_ids", "c.first_unknown"),
+            first_outside=member_of("v.relationship_ids", "c.first_outside"),
         )
         return Question(query, lambda: self._relationships(query))
 
@@ -171,13 +176,17 @@ class CommunityChecks:
             yield Found("entities", "entity-without-community", "id", row, line, value, {})
 
     def _relationships(self, query: str) -> Iterator[Found]:
-        for row, line, unknown, outside in self._tables.rows(query):
+        for row, line, unknown, first_unknown, outside, first_outside in self._tables.rows(query):
             if self._generation < "1.0":  # which lists all relationships of a member
                 outside = 0
             if not unknown and not outside:
                 continue
-            words = [f"{unknown} that do not exist"] if unknown else []
-            words += [f"{outside} with an end that is no member"] if outside else []
+            words = []
+            if unknown:
+                found = counted("relationship_ids", unknown, first_unknown)
+                words.append(f"{found} that do{'es' if unknown == 1 else ''} not exist")
+            if outside:
+                words.append(f"{counted('relationship_ids', outside, first_outside)} with an end that is no member")
             facts = {"reason": f"relationship_ids lists {' and '.join(words)}"}
             yield Found("communities", "stray-community-relationship", "relationship_ids", row, line, None, facts)
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
 
 
+_WORKFLOWS = {"communities": "create_communities", "reports": "create_community_reports"}
+"""What makes a table out of those of a graph, which may be one that GraphRAG did not extract."""
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
@@ -25,18 +27,25 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
     mixed = list(_releases(index, generation, dataset))
     yield from mixed
     is_mixed = any(problem.rule == "mixed-releases" for _, problem in mixed)
-    present = {file.kind for file in dataset.files}
     home = next((index.tables[kind].file for kind in CORE if kind in index.tables), dataset.files[0])
     old = generation < "2.0"
-    ending = home.path.suffix
+    ending, form = (".csv", "CSV") if index.is_csv else (".parquet", "Parquet")
+    alike = [file for file in dataset.files if file.kind in BY_KIND and file.path.name.lower().endswith(ending)]
+    present = {file.kind for file in alike}
     for kind in (*CORE, *(("nodes",) if old else ()), "documents"):
         if kind not in present:
             name = f"{PREFIX if old else ''}{BY_KIND[kind].name}{ending}"
             rule = "missing-documents" if kind == "documents" else "missing-table"
-            problem = Problem(rule, None, None, {"expected": name})
-            yield home, missing_file(problem, home.path.parent, name, (file.path for file in dataset.files))
+            made = f"run the workflow {_WORKFLOWS[kind]}, or copy the table" if kind in _WORKFLOWS else ""
+            hint = f"{made} from where it was written into the folder of the others" if made else ""
+            problem = Problem(rule, None, None, {"expected": name}, hint=hint)
+            problem = missing_file(problem, home.path.parent, name, (file.path for file in alike))
+            if kind in index.tables:  # GraphRAG reads all tables in one form
+                problem.hint = f"write {index.tables[kind].file.path.name} as {form}, as the other tables are"
+            yield home, problem
     for table in index.tables.values():
         declared = BY_KIND[table.file.kind]
+        known = {column.name for column in declared.columns if column.is_of(generation)}
         needed = [column for column in declared.columns if column.is_needed(generation)]
         if separator := _separator(table, declared):
             fault = f"missing: the header has {separator} between its names, not commas"
@@ -56,8 +65,7 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
                 sources = (table.file.kind, column.name) == ("entities", "text_unit_ids") and generation >= "3.0"
                 facts = {"column": column.name, "case": "sources" if sources else ""}
                 problem = Problem("missing-column", None, column.name, facts)
-                unread = (name for name in table.columns if declared.column(name) is None)
-                yield table.file, lacking(problem, column.name, unread, ())
+                yield table.file, lacking(problem, column.name, table.columns, known, column.elsewhere)
         for name in table.columns:
             if declared.column(name) is None and not name.startswith("__index_level_"):
                 yield table.file, Problem("unknown-column", None, name, {"column": name})

@@ -305,18 +305,25 @@ class ReferenceChecks:
                 select distinct row, code from {lists} where code is not null and row in (select row from odd)),
             there as materialized (
                 select distinct row, code from ({back}) where code is not null and row in (select row from odd)),
-            more as (select row, count(*) as n from (select * from here except select * from there) group by row),
-            less as (select row, count(*) as n from (select * from there except select * from here) group by row)
-            select v.row, v.line, coalesce(m.n, 0), coalesce(l.n, 0) from {self._tables[kind].name} v
-            left join more m on v.row = m.row left join less l on v.row = l.row
+            more as (select row, count(*) as n, min(code) as code
+                from (select * from here except select * from there) group by row),
+            less as materialized (select row, count(*) as n, min(code) as code
+                from (select * from there except select * from here) group by row),
+            lost as (select l.row, any_value(o.id) as id from less l join {others} k on k.id = l.code
+                join {self._tables[other].name} o on o.row = k.row group by l.row)
+            select v.row, v.line, coalesce(m.n, 0), {member_of(f"v.{column}", "m.code")}, coalesce(l.n, 0), o.id
+            from {self._tables[kind].name} v
+            left join more m on v.row = m.row left join less l on v.row = l.row left join lost o on v.row = o.row
             where m.n is not null or l.n is not null order by v.row"""
 
         def answer() -> Iterator[Found]:
-            for row, line, more, less in self._tables.rows(query):
+            for row, line, more, listed, less, lost in self._tables.rows(query):
                 words = (
-                    [f"lists {_named(column, more)} that {'does' if more == 1 else 'do'} not name it"] if more else []
+                    [f"lists {counted(column, more, listed)} that {'does' if more == 1 else 'do'} not name it"]
+                    if more
+                    else []
                 )
-                words += [f"lacks {_named(column, less)} that name{'s' if less == 1 else ''} it"] if less else []
+                words += [f"lacks {counted(column, less, lost)} that name{'s' if less == 1 else ''} it"] if less else []
                 yield Found(kind, rule, column, row, line, None, {"reason": f"{column} {' and '.join(words)}"})
 
         return Question(odd, answer)
@@ -371,7 +378,13 @@ class ReferenceChecks:
         return Question(odd, answer)
 
 
-def _named(column: str, count: int) -> str:
-    """How many members of a column of ids there are, in words."""
+def counted(column: str, count: int, one: str) -> str:
+    """How many members of a column of ids there are, in words, and ``one`` of them."""
     word = column.removesuffix("_ids").replace("_", " ")
-    return many(count, word, f"{word[:-1]}ies" if word.endswith("y") else f"{word}s")
+    found = many(count, word, f"{word[:-1]}ies" if word.endswith("y") else f"{word}s")
+    return f"{found} ({show(one)}{', …' if count > 1 else ''})"
+
+
+def member_of(members: str, code: str) -> str:
+    """The member of a list of texts that has a code, in SQL; null where none does."""
+    return f"list_filter({members}, lambda member: {code_of('member')} = {code})[1]"

@@ -66,6 +66,7 @@ class RowCheck:
     judge: Callable[[Any], dict[str, Any] | None] | None = None
     is_of_nulls: bool = False
     is_kept: Callable[..., bool] | None = None
+    hint: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -105,7 +106,8 @@ def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -
         texts = table.types[name] == "VARCHAR[]"
         where = f"list_count({value}) <> len({value})" if texts else f"len({value}) > 0"
         facts = {**facts_of_column, "expected": sql_text("a list of texts")}
-        yield RowCheck("unusable-value", name, where, raw, facts, is_of_nulls=texts)
+        hint = "write a list of texts, which may be empty"
+        yield RowCheck("unusable-value", name, where, raw, facts, is_of_nulls=texts, hint=hint)
 
 
 def _number_checks(kind: str, table: SqlTable, column: Column, generation: str) -> Iterator[RowCheck]:
@@ -128,7 +130,8 @@ def _number_checks(kind: str, table: SqlTable, column: Column, generation: str) 
     if not (plain and passes) and not (is_2 and name in _UNREAD_IN_2):  # of such a column only nulls are no numbers
         named = {**facts, "expected": sql_text(what)}
         is_kept = None if stops_at_texts else _is_plain
-        yield RowCheck("unusable-value", name, where, raw, named, is_of_nulls=plain, is_kept=is_kept)
+        hint = f"write {what}" + ("; an empty cell is none" if is_csv else ", or null" if passes else "; null is none")
+        yield RowCheck("unusable-value", name, where, raw, named, is_of_nulls=plain, is_kept=is_kept, hint=hint)
     if column.type == "integer" and (table.is_fraction(name) or is_csv):
         number = f"try_cast({raw} as double)"
         yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, facts, is_kept=_is_plain)

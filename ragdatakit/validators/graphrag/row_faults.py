@@ -92,7 +92,7 @@ def _problems(tables: SqlTables, table: SqlTable, broken: list[RowCheck]) -> Ite
             further = check.judge(value) if check.judge is not None else {}
             if further is not None:
                 named = dict(zip(check.facts, shown, strict=True)) | further
-                yield Problem(check.rule, f"/{check.column}", value, named, line=line, record=row)
+                yield Problem(check.rule, f"/{check.column}", value, named, line=line, record=row, hint=check.hint)
     yield from _torn(tables, table)
 
 
