@@ -108,7 +108,7 @@ def test_a_table_in_csv_at_which_pandas_stops_is_read_by_nothing(tmp_path: Path)
 @pytest.mark.parametrize(
     ("table", "column", "value", "hint"),
     [
-        ("text_units", "n_tokens", None, "write an integer; null is none"),
+        ("text_units", "n_tokens", None, "write an integer, not null"),
         ("relationships", "weight", "strong", "write a number, or null"),
     ],
 )

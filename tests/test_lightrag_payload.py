@@ -109,3 +109,31 @@ def test_a_mark_before_a_payload_is_an_error(tmp_path: Path) -> None:
     assert [f.code for f in validate(tmp_path).findings if f.severity == "error"] == ["LR501"]
     path.write_text(json.dumps(sound()), encoding="utf-8")
     assert "LR501" not in [f.code for f in validate(tmp_path).findings]
+
+
+def _found(parts: dict[str, Any], place: Path) -> list[tuple[str, str, str]]:
+    (place / "custom_kg.json").write_text(json.dumps(sound() | parts), encoding="utf-8")
+    return [(f.code, f.fault, f.consequence) for f in validate(place, format="lightrag").findings]
+
+
+@pytest.mark.parametrize(
+    ("part", "consequence"),
+    [
+        ("entities", "local mode finds nothing; the modes that search texts work"),
+        ("relationships", "global mode finds nothing; the modes that search entities or texts work"),
+    ],
+)
+def test_only_what_becomes_of_the_part_that_is_missing_is_said(tmp_path: Path, part: str, consequence: str) -> None:
+    assert ("LR504", f"there are no {part}", consequence) in _found({part: []}, tmp_path)
+
+
+def test_a_name_in_other_capitals_is_said_once(tmp_path: Path) -> None:
+    relationships = sound()["relationships"]
+    name = relationships[0]["src_id"]
+    relationships[0]["src_id"] = name.upper()
+    undeclared = f'"{name.upper()}" is no entity of the payload (did you mean "{name}"?)'
+    assert [found[:2] for found in _found({"relationships": relationships}, tmp_path)] == [("LR522", undeclared)]
+
+    entities = sound()["entities"]
+    both = {"relationships": relationships, "entities": [*entities, {**entities[0], "entity_name": name.upper()}]}
+    assert [found[0] for found in _found(both, tmp_path)] == ["LR423"]

@@ -47,7 +47,12 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
             "without chunks no text is returned, without entities local finds nothing, without "
             "relationships global finds nothing"
         ),
-        hint="add them; `ragdata convert --extractor names` makes entities and relationships of texts",
+        cases={
+            "chunks": "entities and relationships are found, but no text",
+            "entities": "local mode finds nothing; the modes that search texts work",
+            "relationships": "global mode finds nothing; the modes that search entities or texts work",
+        },
+        hint="leave it so if you mean it; `ragdata convert --extractor names` makes entities and relationships",
         bad='{"entities": [], "relationships": []}',
         good='{"chunks": [], "entities": [], "relationships": []}',
         source="lightrag.py: ainsert_custom_kg",

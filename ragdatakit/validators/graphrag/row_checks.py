@@ -130,7 +130,7 @@ def _number_checks(kind: str, table: SqlTable, column: Column, generation: str) 
     if not (plain and passes) and not (is_2 and name in _UNREAD_IN_2):  # of such a column only nulls are no numbers
         named = {**facts, "expected": sql_text(what)}
         is_kept = None if stops_at_texts else _is_plain
-        hint = f"write {what}" + ("; an empty cell is none" if is_csv else ", or null" if passes else "; null is none")
+        hint = f"write {what}" + ("; not an empty cell" if is_csv else ", or null" if passes else ", not null")
         yield RowCheck("unusable-value", name, where, raw, named, is_of_nulls=plain, is_kept=is_kept, hint=hint)
     if column.type == "integer" and (table.is_fraction(name) or is_csv):
         number = f"try_cast({raw} as double)"

@@ -12,6 +12,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.lacking import unusable
 
 PARTS = ("chunks", "entities", "relationships")
+ENDS = ("src_id", "tgt_id")
 _READ = (
     *("content", "source_id", "chunk_order_index", "full_doc_id", "file_path", "tokens"),
     *("entity_name", "entity_type", "description", "src_id", "tgt_id", "keywords", "weight"),
@@ -26,7 +27,7 @@ def payload_problems(payload: dict[str, Any]) -> Iterator[Problem]:
     for part in PARTS:
         if payload.get(part, []) == []:
             where = f"/{part}" if part in payload else None
-            yield Problem("payload-without-part", where, facts={"expected": part})
+            yield Problem("payload-without-part", where, facts={"expected": part, "case": part})
     chunks, entities, relationships = (_objects(payload.get(part)) for part in PARTS)
     aliases: dict[Any, int] = {}
     for place, chunk in chunks:
@@ -89,6 +90,7 @@ class _Names:
         self.whole = whole
         self.declared: dict[str, None] = {}
         self._cases: dict[str, str] = {}
+        self._unlike: set[str] = set()
 
     def stored(self, value: dict[str, Any], field: str, pointer: str, found: list[Problem]) -> str:
         """The name as it is stored; empty where it is not. What is wrong with it goes to ``found``."""
@@ -105,10 +107,21 @@ class _Names:
         if SEPARATOR in name:
             found.append(Problem("separator-in-name", where, name))
         other = self._cases.setdefault(stored.casefold(), stored)
-        if other != stored:
+        if other == stored:
+            return other  # each name is held once
+        if stored not in self._unlike and not (field in ENDS and self.meant(stored)):
+            self._unlike.add(stored)
             found.append(Problem("names-differ-in-case", where, name, {"other": other}))
-            return stored
-        return other  # each name is held once
+        return stored
+
+    def is_unknown(self, name: str) -> bool:
+        """Whether a name is none of those declared, as far as these are known."""
+        return bool(name) and self.whole and name not in self.declared
+
+    def meant(self, name: str) -> str:
+        """Of a name that is not declared, the one that is and differs in capitals only; empty where none does."""
+        other = self._cases.get(name.casefold(), "")
+        return other if self.is_unknown(name) and other in self.declared else ""
 
 
 def _entity(entity: dict[str, Any], pointer: str, aliases: dict[Any, int], names: _Names) -> Iterator[Problem]:
@@ -138,15 +151,15 @@ def _relation(
     relation: dict[str, Any], pointer: str, aliases: dict[Any, int], names: _Names, pairs: dict[tuple[str, str], bytes]
 ) -> Iterator[Problem]:
     found: list[Problem] = []
-    ends = [names.stored(relation, field, pointer, found) for field in ("src_id", "tgt_id")]
+    ends = [names.stored(relation, field, pointer, found) for field in ENDS]
     yield from found
     if ends[0] and ends[0] == ends[1]:
         yield Problem("payload-self-loop", f"{pointer}/tgt_id", ends[0])
     elif all(ends):
         yield from _pair(relation, pointer, pair_of(*ends), pairs)
-    for field, end in zip(("src_id", "tgt_id"), ends, strict=True):
-        if end and names.whole and end not in names.declared:
-            yield Problem("undeclared-endpoint", f"{pointer}/{field}", end)
+    for field, end in zip(ENDS, ends, strict=True):
+        if names.is_unknown(end):
+            yield Problem("undeclared-endpoint", f"{pointer}/{field}", end, nearly=names.meant(end))
     for field in ("description", "keywords"):
         if not isinstance(relation.get(field), str):
             yield _unusable(relation, field, pointer)

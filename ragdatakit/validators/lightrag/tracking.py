@@ -48,7 +48,11 @@ def tracking_problems(kind: str, value: dict[str, Any], known: Known) -> Iterato
         yield from _at("/pair", _differs(pair, known.edges, _NO_GRAPH))
     if _are_known(kind, items, described, known):
         return
-    unlisted = dict.fromkeys(described.sources if described is not None else ())
+    unlisted = dict.fromkeys(
+        source  # one that is no chunk is reported of the graph
+        for source in (described.sources if described is not None else ())
+        if known.chunks is None or source in known.chunks
+    )
     for i, item in enumerate(items):
         if (problem := judge(item, known)) is not None:
             yield from _at(f"{pointer}/{i}", problem)
