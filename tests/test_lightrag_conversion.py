@@ -346,3 +346,12 @@ def test_names_that_become_one_go_back_to_the_first(tmp_path: Path) -> None:
     write_tables(tables, "lightrag", tmp_path, form="directory")
     renamed = [json.loads(line) for line in (tmp_path / "ragdata.ids.ndjson").read_text("utf-8").splitlines()]
     assert [(each["id"], each["was"]) for each in renamed if each["kind"] == "node"] == [("SCROOGE", '"SCROOGE"')]
+
+
+def test_what_is_not_read_is_why_nothing_is_written(tmp_path: Path) -> None:
+    for store in (FIXTURES / "lightrag" / "valid" / "ingested").glob("vdb_*.json"):
+        shutil.copy(store, tmp_path)
+
+    done = run("convert", "--keep-going", "--to", "graphrag", tmp_path, tmp_path / "index")
+
+    assert done.err.endswith("the source has none (vectors, which can be made again, are not read)\n"), done.err

@@ -19,6 +19,8 @@ ALMOST = {
     "neg_doc_id": ["negative_doc_id", "neg_document_id", "negDocId", "neg-doc-id"],
     "content": ["contents"],
     "_id": ["id"],
+    "children": ["childs", "child"],
+    "query": ["queries"],
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
+from tests.command_line import FIXTURES
 from tests.raptor_trees import Node, Tree, as_text, pickled, sample, sample_json, write_json
 
 
@@ -201,3 +202,13 @@ def test_a_json_tree_of_another_order_is_the_same(tmp_path: Path) -> None:
     (tmp_path / "tree.json").write_text(as_text(dict(reversed(tree.items()))), encoding="utf-8")
 
     assert codes(tmp_path) == {}
+
+
+def test_children_of_another_name_are_named(tmp_path: Path) -> None:
+    text = (FIXTURES / "raptor" / "valid" / "json" / "tree.json").read_text()
+    (tmp_path / "tree.json").write_text(text.replace('"children"', '"childs"'))
+
+    assert sorted({(f.rule, f.fault) for f in validate(tmp_path).findings}) == [
+        ("incomplete-node", "children is missing (there is childs)"),
+        ("leaves-disagree", "a node of layer 0 has no children, not even an empty array (there is childs)"),
+    ]

@@ -176,3 +176,18 @@ def test_words_that_do_not_do_what_they_seem_to(words: list[object], said: str) 
 )
 def test_the_cause_of_what_a_cluster_says(said: str, cause: str) -> None:
     assert cause_of(OSError(said)) == cause
+
+
+@pytest.mark.parametrize(
+    ("known", "name", "suggested"),
+    [
+        (["bm25", "lightrag-local", "graphrag-local"], "local", ["lightrag-local", "graphrag-local"]),
+        (["unknown-query", "unknown-endpoint"], "unknown-end", ["unknown-endpoint"]),
+        (["unknown-query", "unknown-endpoint"], "unknown-querry", ["unknown-query", "unknown-endpoint"]),
+        (["bm25"], "local", []),
+    ],
+)
+def test_names_that_hold_the_word_or_begin_with_it_are_suggested(
+    known: list[str], name: str, suggested: list[str]
+) -> None:
+    assert ragdatakit.UnknownNameError("mode", name, known).suggestions == suggested

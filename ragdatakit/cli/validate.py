@@ -91,7 +91,7 @@ _option = options_of(ValidateOptions)
     multiple=True,
     type=Known("rule"),
     metavar="RULE",
-    help="Only these rules: codes, prefixes (SP2) or names.",
+    help="Only these rules: codes, their beginnings (SP2) or names.",
 )
 @_option("--ignore", multiple=True, type=Known("rule"), metavar="RULE", help="Not these rules.")
 @_option("--severity", default=SHOWN_SEVERITY, show_default=True, help="The least severe findings to report.")

@@ -101,7 +101,8 @@ def _tell_unread(source: Source, losses: Losses) -> None:
 
 def _dropped_words(losses: Losses) -> str:
     """What was left out, where too little was left to be written."""
-    words = [f"{loss.count:,} of {loss.table}: {loss.reason}" for loss in losses if loss.kind == "dropped"]
+    dropped = [loss for loss in losses if loss.kind == "dropped"]
+    words = [loss.reason if loss.unread else f"{loss.count:,} of {loss.table}: {loss.reason}" for loss in dropped]
     return f" ({'; '.join(words[:3])})" if words else ""
 
 

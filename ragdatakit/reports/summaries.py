@@ -67,7 +67,7 @@ _FREQUENCIES = (
     ("qrels", "target_kind", "qrels.target_kind", "What is judged"),
     ("qrels", "node_type", "qrels.node_type", "Types of judged nodes"),
     ("start_nodes", "node_type", "start_nodes.node_type", "Types of start nodes"),
-    ("summaries", "level", "summaries.level", "Levels of summaries"),
+    ("summaries", "level", "summaries.level", "Heights of summaries"),
     ("runs", "stage", "runs.stage", "Results by stage"),
     ("assets", "kind", "assets.kind", "Kinds of files"),
 )

@@ -30,6 +30,8 @@ class skip_unreadable:  # noqa: N801 - a context manager, as `contextlib.suppres
 
 
 _MOST_NEAR = 3
+_LEAST_BEGUN = 4
+"""Letters that say more as the beginning of a name than as one that is misspelt."""
 
 
 class UnrecognisedError(RagdataError):
@@ -58,8 +60,10 @@ class UnknownNameError(RagdataError):
 
         known = list(known)
         lowered = {k.lower(): k for k in known}
-        near = difflib.get_close_matches(name.lower(), list(lowered), n=_MOST_NEAR)
+        begun = [each for each in lowered if len(name) >= _LEAST_BEGUN and each.startswith(name.lower())]
+        near = begun[:_MOST_NEAR] or difflib.get_close_matches(name.lower(), list(lowered), n=_MOST_NEAR)
         near = near or [each for each in lowered if name and each.startswith(name.lower())][:_MOST_NEAR]
+        near = near or [each for each in lowered if name.lower() in each.split("-")][:_MOST_NEAR]
         self.suggestions = [lowered[n] for n in near]
         text = f"{place and f'{place}: '}unknown {what} {name!r}{where and f' {where}'}"
         if hint:

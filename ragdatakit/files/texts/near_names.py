@@ -1,4 +1,4 @@
-"""Names that seem to be meant for another: a letter apart, in another case, with words cut short."""
+"""Names that seem to be meant for another: a letter apart, in another case or number, with words cut short."""
 
 from __future__ import annotations
 
@@ -25,7 +25,15 @@ def nearest(name: str, others: Iterable[str]) -> str:
 
 def _is_near(name: str, other: str) -> bool:
     one, another = name.casefold(), other.strip().casefold()
-    return one == another or one_edit_apart(one, another) or _is_cut_short(one, another)
+    same = one == another or one_edit_apart(one, another) or _singular(one) == _singular(another)
+    return same or _is_cut_short(one, another)
+
+
+def _singular(word: str) -> str:
+    """A word without the ending of a plural: child of childs and of children, entity of entities."""
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word.removesuffix("children") + "child" if word.endswith("children") else word.removesuffix("s")
 
 
 def _is_cut_short(one: str, other: str) -> bool:

@@ -134,7 +134,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
         "CR024 unusual-chunk-id warning",
         since="0.2.0",
-        summary="A chunk_id is not made of the document's id and the chunk's index.",
+        summary="A chunk_id is not made of the document's id and the chunk's index, or a context has that of no chunk.",
         message="{value} is not {expected}",
         upstream="nothing looks at it; whoever makes the id of the two does not find the chunk",
         hint="call the chunk by its document and its index",

@@ -86,7 +86,12 @@ def _thresholds() -> tuple[Setting, ...]:
 
 
 _OF_RULES = (
-    Setting(name="select", kind="rules", meaning="only these rules: codes, prefixes (SP2) or names", example='["SP"]'),
+    Setting(
+        name="select",
+        kind="rules",
+        meaning="only these rules: codes, their beginnings (SP2) or names",
+        example='["SP"]',
+    ),
     Setting(name="ignore", kind="rules", meaning="not these rules", example='["SP209"]'),
     Setting(
         name="fixable",

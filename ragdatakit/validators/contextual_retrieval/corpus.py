@@ -106,17 +106,20 @@ class Corpus:
             if "chunk_id" in chunk:
                 yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, {"expected": "a text"})
             return
-        code = code_of(chunk_id)
-        if code in self._ids or self._is_usual(chunk_id):
+        if self.has_id(chunk_id):
             yield Problem("duplicate-chunk-id", f"{pointer}/chunk_id", chunk_id)
         elif isinstance(doc_id, str) and is_index(index):
             expected = f"{doc_id}_chunk_{index}"
             if chunk_id not in (expected, f"{doc_id}_chunk_{place}"):  # an index that is at fault is reported by itself
                 facts, hint = {"expected": f'"{expected}"'}, f"call it {show(expected)}, by its document and its index"
                 yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, facts, hint=hint)
-        self._ids.add(code)
+        self._ids.add(code_of(chunk_id))
         if self.scanned and (named := _named(chunk_id)) is not None:
             self._named.add(self.code(named[0]))
+
+    def has_id(self, chunk_id: str) -> bool:
+        """Whether a chunk has this id."""
+        return code_of(chunk_id) in self._ids or self._is_usual(chunk_id)
 
     def _is_usual(self, chunk_id: str) -> bool:
         """Whether it is a chunk of a document that the scanner has proved."""

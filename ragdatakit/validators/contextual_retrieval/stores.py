@@ -9,6 +9,7 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
+from ragdatakit.validators.excerpts import show
 
 if TYPE_CHECKING:
     from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore
@@ -39,8 +40,16 @@ def stored_problems(value: dict[str, Any], corpus: Corpus, seen: set[int]) -> It
     facts = {"value": f"[{uuid}, {index}]"}
     if known is None:
         yield Problem("context-without-chunk", "/original_index", None, facts)
-    elif isinstance(text, str) and corpus.content_code(text) != known:
+        return
+    if isinstance(text, str) and corpus.content_code(text) != known:
         yield Problem("stored-chunk-unlike-corpus", "/original_content", None, facts)
+    chunk_id, usual = value.get("chunk_id"), f"{value.get('doc_id')}_chunk_{index}"
+    if isinstance(chunk_id, str) and chunk_id != usual:
+        is_usual = corpus.has_id(usual)
+        if is_usual or not corpus.has_id(chunk_id):
+            expected = show(usual) if is_usual else "the id of a chunk of the corpus"
+            hint = "give it the id that its chunk has in the corpus"
+            yield Problem("unusual-chunk-id", "/chunk_id", chunk_id, {"expected": expected}, hint=hint)
 
 
 def vector_problems(file: DataFile, corpus: Corpus | None) -> Iterator[Problem]:

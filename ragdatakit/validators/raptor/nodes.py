@@ -159,9 +159,11 @@ def held_problems(table: NodeTable) -> Iterator[Problem]:
             yield problem
         elif row not in reported:
             reported.add(row)
-            yield Problem(
-                "leaves-disagree", problem.pointer, None, {"found": "a node of layer 0 has unusable children"}
-            )
+            found = "unusable children"
+            if problem.rule == "incomplete-node":
+                near = f" (there is {problem.facts['near']})" if "near" in problem.facts else ""
+                found = f"no children, not even an empty array{near}"
+            yield Problem("leaves-disagree", problem.pointer, None, {"found": f"a node of layer 0 has {found}"})
 
 
 def _embedding_problems(node: TreeNode, table: NodeTable) -> Iterator[Problem]:
