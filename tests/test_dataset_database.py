@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -416,6 +416,33 @@ def light_splade(tmp_path: Path) -> Path:
     (folder / "positive_lists.ndjson").write_text('{"qid": 1, "positive_doc_ids": [10]}\n')
     (folder / "triplets.ndjson").write_text('{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11}\n')
     return folder
+
+
+@pytest.mark.parametrize("put", [Path.mkdir, lambda path: path.symlink_to(path.name)], ids=["folder", "link"])
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("light-splade/valid/triplet", "train/query_master.ndjson"),
+        ("light-splade/valid/triplet", "train/doc_master.ndjson"),
+        ("light-splade/valid/triplet", "train/triplets.ndjson"),
+        ("arag/valid/strings", "chunks.json"),
+        ("beir/valid/folder", "corpus.jsonl"),
+        ("contextual-retrieval/valid/cookbook", "codebase_chunks.json"),
+        ("gfm-rag/valid/minimal", "processed/stage1/edges.csv"),
+        ("hipporag/valid/repository", "reproduce/dataset/reefs_corpus.json"),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_a_loss_by_columns_too(
+    folder: str, name: str, put: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = shutil.copytree(FIXTURES / folder, tmp_path / "set")
+    (data / name).unlink()
+    put(data / name)
+    by_rows = report(data)
+    monkeypatch.setattr(sql_tables, "__defaults__", (0,))
+    by_columns = report(data)
+
+    assert [(one.losses, one.tables) for one in by_columns] == [(one.losses, one.tables) for one in by_rows]
 
 
 CELLS = [

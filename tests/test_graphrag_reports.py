@@ -131,6 +131,31 @@ def test_reports_are_a_tree_where_no_community_can_be_read(index: Path) -> None:
         assert "summaries" in fast.taken_by_sql
 
 
+@pytest.mark.parametrize(
+    ("kind", "column", "lost"),
+    [
+        ("community_reports", "full_content_json", "summaries.metadata"),
+        ("relationships", "description", "edges.attributes"),
+    ],
+)
+def test_damage_to_what_is_only_shown_is_a_loss(index: Path, kind: str, column: str, lost: str) -> None:
+    file = index / f"{kind}.parquet"
+    query = f"select min(data_page_offset) from parquet_metadata('{file}') where path_in_schema = '{column}'"
+    with duckdb.connect() as connection:
+        ((place,),) = connection.execute(query).fetchall()
+    data = bytearray(file.read_bytes())
+    data[place : place + 4] = b"\xff" * 4
+    file.write_bytes(data)
+
+    with both_ways(index) as (fast, _):
+        summary = summarize(fast, alone=True)
+        assert lost.partition(".")[0] in fast.taken_by_sql
+
+    (loss,) = (words for words in summary.losses if words.startswith(lost))
+    assert "values that are shown could not be read" in loss
+    assert {e.row[lost.partition(".")[2]] for e in summary.examples if lost.startswith(e.table)} == {None}
+
+
 @pytest.mark.parametrize("few", [True, False])
 def test_nodes_and_edges_stay_in_their_files(index: Path, monkeypatch: pytest.MonkeyPatch, few: bool) -> None:
     """Unless very many types are to be counted."""

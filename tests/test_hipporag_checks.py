@@ -150,6 +150,20 @@ def test_a_corpus_that_is_cut_off_is_compared_with_nothing(tmp_path: Path) -> No
     assert rules(tmp_path).keys() == {"corpus-not-json", "unchecked-references"}
 
 
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("name", ["reefs", "openie_reefs_results_ner_small"])
+def test_nothing_is_unchecked_where_nothing_can_be_compared(
+    name: str, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if big:
+        monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
+    write(tmp_path, reefs_corpus=PASSAGES)
+    for file, text in (("reefs_corpus", '[{"title"'), (name, '{"docs": [' if "openie" in name else "[{]")):
+        (tmp_path / f"{file}.json").write_text(text)
+
+    assert "unchecked-references" not in rules(tmp_path, format="hipporag")
+
+
 def test_questions_of_any_look_are_those_of_the_corpus_of_their_name(tmp_path: Path) -> None:
     write(tmp_path, reefs_corpus=PASSAGES, reefs=[{"id": "q1", "question": "?", "answer": "x", "evidence": ""}])
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from ragdatakit.files.containers.arrays import ArraySource
-from ragdatakit.files.containers.element_scans import end_of_space
+from ragdatakit.files.containers.element_scans import ElementScan, end_of_space
+from ragdatakit.files.containers.indents import NO_INDENT
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.scanner.blocks import BlockScanner, last_comma
 from tests.block_mutations import TOKENS, tries
@@ -125,6 +126,17 @@ def test_elements_are_done_with_up_to_where_python_must_look(seed: int) -> None:
             assert all(line == data.count(b"\n", 0, start) for _, _, line, start, _ in block.notes)
             assert len(block.columns["title"].codes) == block.rows
         assert found[0] == found[1]
+
+
+def test_what_is_shown_where_a_comma_is_missing_is_the_same_wherever_the_data_is_cut() -> None:
+    data = b'\n {"title": "a"}\n {"title": "' + b"b" * 99 + b'"}\n]'
+
+    def faults(cut: int) -> list[bytes]:
+        return [e.raw for e in ElementScan(data[:cut], 0, 1, 0, NO_INDENT, at_end=cut == len(data)).run() if e.error]
+
+    whole = faults(len(data))
+    assert [len(raw) for raw in whole] == [80]
+    assert all(faults(cut) in ([], whole) for cut in range(len(data)))
 
 
 def test_sound_elements_are_proved(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from ragdatakit.database.columns import Kind, PackedColumn, bits_of, packed_same
 from ragdatakit.files.containers.beginnings import GZIP_MAGIC
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import library
 
@@ -96,7 +98,7 @@ class TextFacts:
         self._expected = 0
         if self.wanted is None or not self.wanted.apart or library() is None or not all(map(is_plain, files)):
             return False
-        self._expected = sum(file.path.stat().st_size for file in files)
+        self._expected = sum(size_of(file.path) for file in files)
         return True
 
     def steps(self) -> tuple[int, int]:
@@ -270,8 +272,12 @@ def _joined(parts: list[npt.NDArray[A]]) -> npt.NDArray[A]:
 
 
 def is_plain(file: DataFile) -> bool:
-    """Whether places in a file are those that its reader counts."""
+    """Whether places in a file are those that its reader counts. Of one that cannot be opened there are none."""
     if file.part is not None or is_parquet(file.path) or file.path.name.lower().endswith(".gz"):
         return False
-    with file.boundary.open(file.path) as opened:
-        return not opened.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
+    try:
+        with file.boundary.open(file.path) as opened:
+            return not opened.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
+    except OSError as error:
+        refuse_machine_fault(error)
+        return False

@@ -18,7 +18,7 @@ from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.detection.sniffing import json_container, read_head
-from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Field, File, Record
@@ -220,7 +220,7 @@ def _table_query(record: Record, file: DataFile, rest: str) -> str:
 
 def _room(container: str, files: list[DataFile]) -> str:
     """Room for a file that is one JSON value."""
-    size = max(f.path.stat().st_size for f in files)
+    size = max(size_of(f.path) for f in files)
     if container not in ("json-object", "json-single", "json-wrapped") or size <= _OBJECT_BYTES:
         return ""
     return f", maximum_object_size = {size}"

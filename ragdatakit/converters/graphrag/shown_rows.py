@@ -13,8 +13,10 @@ from ragdatakit.converters.graphrag.stored_columns import NO_TEXTS, PLACE, Store
 from ragdatakit.database.apart_rows import ShownColumns
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.graphrag.index import Index
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,14 +29,15 @@ _OBJECTS = ("metadata", "attributes")
 
 
 class ShownRows:
-    """What the tables of an index show of some rows, by their places from 0."""
+    """What the tables of an index show of some rows, by their places from 0. Values in a part of a file that is damaged
+    are ``losses``: what is counted may need no more than other parts."""
 
-    def __init__(self, index: Index, reader: IndexReader) -> None:
-        self._index, self._reader = index, reader
+    def __init__(self, index: Index, reader: IndexReader, losses: Losses) -> None:
+        self._index, self._reader, self._losses = index, reader, losses
 
-    def columns(self, kind: str, names: Sequence[str], facts: TextFacts) -> ShownColumns:
+    def columns(self, kind: str, table: str, names: Sequence[str], facts: TextFacts) -> ShownColumns:
         """These columns of a table that is made of such a file. ``facts`` say how many characters are shown."""
-        return ShownColumns(names, partial(self._read, kind, facts))
+        return ShownColumns(names, partial(self._read, kind, table, facts))
 
     def stored(self, connection: duckdb.DuckDBPyConnection, kind: str) -> StoredColumns:
         """The columns of a file."""
@@ -54,18 +57,21 @@ class ShownRows:
         chosen = f"{self.stored(connection, kind).all} where {PLACE} in ({', '.join(map(str, places))})"
         query = f"select {', '.join((PLACE, *(given[name] for name in columns)))} {chosen}"
         found = {place: dict(zip(columns, row, strict=True)) for place, *row in connection.execute(query).fetchall()}
-        attributes = self._read(kind, facts, connection, places, ["attributes"])
+        attributes = self._read(kind, table, facts, connection, places, ["attributes"])
         names = TABLES[table].columns
         return [{**dict.fromkeys(names), **found[place], **attributes[place]} for place in places]
 
     def _read(
         self,
         kind: str,
+        table: str,
         facts: TextFacts,
         connection: duckdb.DuckDBPyConnection,
         places: Sequence[int],
         wanted: Sequence[str],
     ) -> dict[int, dict[str, Any]]:
+        import duckdb
+
         shown = facts.wanted.shown if facts.wanted is not None else 0
         stored = self.stored(connection, kind)
         chosen = f"{stored.all} where {PLACE} in ({', '.join(map(str, places))})"
@@ -77,7 +83,14 @@ class ShownRows:
         ways |= dict.fromkeys(_OBJECTS, lambda: self._objects(connection, kind, stored, shown, [*places]))
         found: dict[int, dict[str, Any]] = {place: {} for place in places}
         for name in wanted:
-            for place, value in ways[name]().items():
+            try:
+                values: Mapping[int, Any] = ways[name]()
+            except duckdb.Error as error:
+                refuse_machine_fault(error)
+                reason = f"values that are shown could not be read: {' '.join(str(error).split())}"
+                self._losses.add("lost", table, name, reason, count=len(places))
+                values = dict.fromkeys(places)
+            for place, value in values.items():
                 found[place][name] = value
         return found
 

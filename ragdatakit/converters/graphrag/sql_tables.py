@@ -50,7 +50,7 @@ def graphrag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
         or any(table.is_csv for table in index.tables.values())
     ):
         return {}
-    loader = _Loader(index, IndexReader(index, records))
+    loader = _Loader(index, ShownRows(index, IndexReader(index, records), records.losses))
     ways: dict[str, tuple[str, _Query, tuple[str, ...]]] = {
         "documents": ("documents", loader.documents, ("text", "metadata")),
         "communities": ("communities", loader.communities, ("attributes", "members")),
@@ -92,15 +92,15 @@ def graphrag_edges(dataset: Dataset, records: RecordReader, *_: Any) -> Iterator
 
 
 class _Loader:
-    def __init__(self, index: Index, reader: IndexReader) -> None:
-        self._index, self._shown = index, ShownRows(index, reader)
+    def __init__(self, index: Index, shown: ShownRows) -> None:
+        self._index, self._shown = index, shown
         self._graph = HeldGraph()
         self._columns: dict[str, dict[str, ColumnFacts]] = {kind: {} for kind in READ}
 
     def table(self, name: str, kind: str, query: _Query, shown: tuple[str, ...]) -> SqlTable:
         """A table of the rows of such a file; in columns that are ``shown`` it has something else for the values."""
         facts, members = TextFacts(), dict[str, dict[str, str]]()
-        again = self._shown.columns(kind, shown, facts) if shown else None
+        again = self._shown.columns(kind, name, shown, facts) if shown else None
         load = partial(self._load, facts, members, kind, query)
         apart = ApartRows(partial(load, None, table=name)) if name in ("nodes", "edges") else None
         return SqlTable(

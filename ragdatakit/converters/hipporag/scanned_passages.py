@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.conversions import Losses
@@ -38,7 +39,7 @@ def scanned_passages(records: RecordReader, corpora: Sequence[DataFile]) -> Code
 
 
 def _scanned(records: RecordReader, corpora: Sequence[DataFile]) -> CodedPassages | None:
-    if library() is None or not are_arrays(corpora) or sum(file.path.stat().st_size for file in corpora) < _WORTH:
+    if library() is None or not are_arrays(corpora) or sum(size_of(file.path) for file in corpora) < _WORTH:
         return None
     from ragdatakit.converters.hipporag.corpus_columns import CorpusColumns  # needs numpy
 

@@ -18,6 +18,7 @@ from ragdatakit.converters import TableFiles
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
@@ -232,7 +233,7 @@ def in_parts(dataset: Dataset, _: Mapping[str, Any]) -> Mapping[str, TableFiles]
 
 def size_of_text(file: DataFile) -> int:
     """Bytes of a file, of a packed one as many as its text may have."""
-    return file.path.stat().st_size * (4 if file.path.name.endswith(".gz") else 1)
+    return size_of(file.path) * (4 if file.path.name.endswith(".gz") else 1)
 
 
 def _texts(records: RecordReader, file: DataFile, notes: list[Note]) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
@@ -160,7 +161,7 @@ class _Loader:
         self._refuse_renamed()
         found, notes = self.ids[table], list[Note]()
         files = self._dataset.of_kind(_TABLES[table])
-        found.begin(sum(file.path.stat().st_size for file in files) // _LEAST_BYTES)
+        found.begin(sum(size_of(file.path) for file in files) // _LEAST_BYTES)
         for file in files:
             for block in id_blocks(self._records, file, notes):
                 found.add(file.split, block.numbers, block.odd)

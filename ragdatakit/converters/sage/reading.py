@@ -10,6 +10,7 @@ from ragdatakit.converters.sage.documents import document_rows
 from ragdatakit.converters.sage.samples import Samples, rows_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.paths.boundary import listed_file
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_together import Filling, SharedRows
@@ -72,7 +73,7 @@ class _Tables:
         files = self._dataset.of_kind("records")
         others = any(map(self._dataset.of_kind, ("benchmark-questions", "benchmark-results", "dumps")))
         are_lines = all(file.path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")) for file in files)
-        is_worth = sum(file.path.stat().st_size for file in files) >= _WORTH
+        is_worth = sum(size_of(file.path) for file in files) >= _WORTH
         if others or not are_lines or not is_worth or self._options["complete-stages"]:
             raise Unproved
         unheard = self._records.unheard()

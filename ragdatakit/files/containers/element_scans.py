@@ -163,8 +163,9 @@ class ElementScan:
             end, after, sound = ends
             is_comma = data[after : after + 1] == b","
             following = end_of_space(data, after + 1) if is_comma else after
-            if is_comma and following >= len(data) and not self._at_end:
-                return  # whether the comma is one too many shows what follows it
+            is_more_wanted = following >= len(data) if is_comma else self._end_of_shown(after) >= len(data)
+            if is_more_wanted and not self._at_end:
+                return  # it shows whether the comma is one too many, and is shown where one is missing
             self.sound = self.sound and sound and not self.cut
             self._carried.mark = first if sound else self._carried.mark
             yield self._element(start, end, "")

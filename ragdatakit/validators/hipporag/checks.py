@@ -53,12 +53,10 @@ class HippoRagChecks(FormatChecks):
 
     def _known(self, name: str | None) -> KnownPassages | None:
         """The codes of a data set's passages; None where it has no corpus, or one not read to its end."""
-        if name is None:
-            return None
-        if all(file.to_end for file in corpus_of(name, self.dataset)):
-            return self._passages.get(name) or None
-        self._unchecked.add(name)
-        return None
+        return None if name is None or not self._is_whole(name) else self._passages.get(name) or None
+
+    def _is_whole(self, name: str) -> bool:
+        return all(file.to_end for file in corpus_of(name, self.dataset))
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records have something that the declaration does not say; the passages are remembered, and go to those
@@ -110,10 +108,15 @@ class HippoRagChecks(FormatChecks):
         return replace(DOCS, known=codes, wanted=self._results.repeated, problems=problems)
 
     def _noted(self, name: str | None, problems: list[Problem]) -> list[Problem]:
-        """The problems; it is noted that a passage of this data set was not found."""
+        """The problems; it is noted that a passage of this data set was not found, or that none could be looked up."""
         if name is not None and not _NOT_FOUND.isdisjoint(problem.rule for problem in problems):
             self._missed.add(name)
+        self._note_unchecked(name)
         return problems
+
+    def _note_unchecked(self, name: str | None) -> None:
+        if name is not None and not self._is_whole(name):
+            self._unchecked.add(name)
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """``@passage``: the passage, or its id; ``@id``: the question's; both are unique within their ``@set``."""
@@ -132,7 +135,7 @@ class HippoRagChecks(FormatChecks):
             return Scanning(PASSAGES, {"@passage": "@passage"}, ("idx",), self._derive_of_passages)
         if file.kind == "questions":
             asked = questions(joiner_of(self._name))
-            return Scanning(asked, {"@id": "@id"}, JOINED, self._derive_set, self._known_codes)
+            return Scanning(asked, {"@id": "@id"}, JOINED, self._derive_of_questions, self._known_codes)
         return Scanning(items=partial(self._items, file) if file.kind == "openie" else None)
 
     def _known_codes(self) -> Mapping[str, Any]:
@@ -142,10 +145,14 @@ class HippoRagChecks(FormatChecks):
         return dict.fromkeys(JOINED, known.codes()) if known is not None else {}
 
     def _derive_of_passages(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        self._derive_set(given, batch)
+        self._name_set(batch)
         batch.columns["@idx"], batch.valid["@idx"] = given["idx"]
 
-    def _derive_set(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+    def _derive_of_questions(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        self._name_set(batch)
+        self._note_unchecked(self._name if batch.length else None)
+
+    def _name_set(self, batch: Any) -> None:
         """The data set, the same for all records of a file."""
         import numpy as np
 
