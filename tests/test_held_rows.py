@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import shutil
 from collections.abc import Sequence
 from functools import partial
@@ -18,14 +19,29 @@ from ragdatakit.converters import kept_columns, sql_tables
 from ragdatakit.converters.sage import reading as sage_reading
 from ragdatakit.converters.sage import scanned_records
 from ragdatakit.database import dataset_database
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
+from ragdatakit.database.columns import (
+    Kind,
+    PackedColumn,
+    RepeatedTexts,
+    packed,
+    packed_same,
+    packed_texts,
+    size_of_column,
+    value_at,
+    values_in,
+)
+from ragdatakit.database.conditions import Condition
+from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.id_tables import integers_in
+from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.reports import summaries
 from ragdatakit.reports.summary import texts
 from ragdatakit.scanner.library import library
-from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.canonical import TABLES, Run
+from ragdatakit.schemas.summaries import Summary
+from tests.conversion_tools import tables_of
 
 pytestmark = pytest.mark.skipif(library() is None, reason="rows are held with the compiled library only")
 
@@ -48,6 +64,47 @@ def held(table: str, *batches: Sequence[PackedColumn]) -> HeldRows:
 def columns_of(table: str, rows: Sequence[tuple[object, ...]]) -> list[PackedColumn]:
     kinds = HeldRows(table)._schema.values()
     return [packed(kind, values) for kind, values in zip(kinds, zip(*rows, strict=True), strict=True)]
+
+
+def test_repeated_texts_are_as_if_each_row_had_its_own() -> None:
+    values = packed(Kind.TEXT, ["b", "cd", "é"])
+    repeated = RepeatedTexts(values, np.array([2, 0, 1, 3, 0, 0]))
+    own = packed(Kind.TEXT, ["b", "b", "é", "b", "b", "b"])
+    assert repeated.size == size_of_column(own)
+    assert [value_at(repeated, row) for row in range(6)] == values_in(own)
+    numbers = packed(Kind.INTEGER, [*range(6)])
+    nothing = [packed_same(kind, None, 6) for kind in schema_of("runs").values()]
+    by_runs, by_rows = HeldRows("runs"), HeldRows("runs")
+    for rows, column in ((by_runs, repeated), (by_rows, own)):
+        rows.add([column, column, numbers, *nothing[3:]])
+        rows.add([column, own, *nothing[2:]])
+    for name in ("question_id", "stage"):
+        facts = by_rows.column(name)
+        assert facts is not None
+        assert by_runs.column(name) == facts
+        assert facts.counts == {"b": 10, "é": 2}
+        condition = Condition(name, "=", "é")
+        assert np.array_equal(by_runs.chosen(condition), by_rows.chosen(condition))
+        assert np.array_equal(by_runs.sizes(name), by_rows.sizes(name))
+        assert np.array_equal(by_runs.rows_per_value(name), by_rows.rows_per_value(name))
+    codes, there, counts = by_runs.codes("question_id") or ((), (), None)
+    assert counts is not None
+    own_codes, own_there, alone = by_rows.codes("question_id") or ((), (), ())
+    assert alone is None
+    assert np.array_equal(np.repeat(codes, counts), own_codes)
+    assert np.array_equal(np.repeat(there, counts), own_there)
+    assert [*by_runs.rows_at_hand()] == [*by_rows.rows_at_hand()]
+    assert values_in(repeated) == values_in(own)
+
+
+def test_repeated_texts_that_are_integers_are_known_as_such() -> None:
+    repeated = RepeatedTexts(packed(Kind.TEXT, ["7", "12"]), np.array([1, 2]))
+    others = [packed_same(kind, None, 3) for kind in schema_of("runs").values()][1:]
+    rows = held("runs", [repeated, *others])
+    ids = rows.ids("question_id")
+    assert ids is not None
+    assert ids.numbers.tolist() == [7, 12, 12]
+    assert rows.codes("question_id") is None
 
 
 def test_columns_are_counted_as_sql_counts_them() -> None:
@@ -238,6 +295,31 @@ def test_a_datamind_profile_is_reported_without_a_database(tmp_path: Path, monke
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
     assert by_rows.graph is not None
+
+
+def test_runs_that_are_in_no_order_are_reported_as_by_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(5)
+    rows = [
+        Run(
+            f"q{dice.randrange(5)}",
+            dice.choice(("retrieval", "reranking", "refining")),
+            dice.randrange(1, 4),
+            None,
+            dice.choice(("", "some text", None)),
+            dice.choice((0.5, -0.0, float("nan"), None)),
+            dice.choice((0.25, 1.0, 2.0, None)),
+        )
+        for _ in range(400)
+    ]
+
+    def made() -> Summary:
+        with DatasetDatabase(tables_of("notes", "sage", runs=rows)) as database:
+            return summaries.summarize(database, alone=True)
+
+    held_rows = made()
+    monkeypatch.setattr(dataset_database, "_MOST_HELD", 0)
+    assert made() == held_rows
+    assert {"runs.compression", "runs.seconds"} <= {one.name for one in held_rows.distributions}
 
 
 def sage_set(file: Path, id_form: str = "q{}") -> Path:

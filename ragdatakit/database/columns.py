@@ -1,4 +1,7 @@
-"""Columns of texts, numbers, lists and bytes as they lie in memory in Arrow's layout; made without pyarrow."""
+"""Columns of texts, numbers, lists and bytes as they lie in memory in Arrow's layout; made without pyarrow.
+
+A long module, because all that knows this layout is in it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.late_dataclasses import dataclass
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.database.text_places import ApartTexts, KnownTexts
 
+A = TypeVar("A", bound="np.generic")
 _MOST_ROWS, _MOST_TOGETHER = 1 << 14, 1 << 19
 """Rows and bytes of batches that are put together."""
 _MOST_EXACT = 1 << 53
@@ -54,6 +58,55 @@ class PackedColumn:
     items: PackedColumn | None = None
     apart: ApartTexts | None = None
     known: KnownTexts | None = None
+
+
+class RepeatedTexts(PackedColumn):
+    """A column of texts each of which is in some rows one after the other: those of ``values``, each so many times
+    (``counts``); behind the last one comes the first again. All are there, and none is empty. The buffers are made when
+    they are asked for."""
+
+    __slots__ = ("counts", "values")
+
+    values: PackedColumn
+    counts: npt.NDArray[np.int64]
+
+    def __init__(self, values: PackedColumn, counts: npt.NDArray[np.int64]) -> None:
+        given = {"kind": Kind.TEXT, "length": int(counts.sum()), "items": None, "apart": None, "known": None}
+        for name, value in (given | {"values": values, "counts": counts}).items():
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        import numpy as np
+
+        if name != "buffers":
+            raise AttributeError(name)
+        data, offsets = texts_of(self.values)
+        values = [data[start:end].tobytes() for start, end in pairwise(offsets.tolist())]
+        repeated = b"".join(map(operator.mul, values * self.rounds, self.counts.tolist()))
+        made = packed_texts(
+            repeated, np.concatenate(([0], self.in_rows(np.diff(offsets)).cumsum())), np.empty(0, np.int64)
+        )
+        object.__setattr__(self, name, made.buffers)
+        return made.buffers
+
+    @property
+    def rounds(self) -> int:
+        """How often the values come."""
+        return len(self.counts) // self.values.length
+
+    @property
+    def size(self) -> int:
+        """The bytes of the buffers."""
+        import numpy as np
+
+        _, offsets = texts_of(self.values)
+        return int(self.counts.reshape(self.rounds, -1).sum(axis=0) @ np.diff(offsets)) + 4 * (self.length + 1)
+
+    def in_rows(self, of_values: npt.NDArray[A]) -> npt.NDArray[A]:
+        """What each value has, for each row."""
+        import numpy as np
+
+        return np.repeat(np.tile(of_values, self.rounds), self.counts)
 
 
 def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
@@ -131,6 +184,8 @@ def put_together(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence
 
 def size_of_column(column: PackedColumn) -> int:
     """The bytes of a column in memory."""
+    if isinstance(column, RepeatedTexts):
+        return column.size
     own = sum(len(one) if isinstance(one, bytes) else one.nbytes for one in column.buffers if one is not None)
     return own + (size_of_column(column.items) if column.items is not None else 0)
 
@@ -189,6 +244,9 @@ def value_at(column: PackedColumn, row: int) -> str | float | list[Any] | None:
     """The value of a row: a text, a number or a list; None where there is none."""
     import numpy as np
 
+    if isinstance(column, RepeatedTexts):
+        run = int(np.searchsorted(column.counts.cumsum(), row, "right"))
+        return value_at(column.values, run % column.values.length)
     if (valid := column.buffers[0]) is not None and not int(valid[row >> 3]) >> (row & 7) & 1:
         return None
     if column.kind is Kind.INTEGER:

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from ragdatakit.arrays.codes import Codes
     from ragdatakit.database.columns import PackedColumn
+    from ragdatakit.database.held_rows import TextCodes
     from ragdatakit.database.views import SplitOf
 
 FILES = "files"
@@ -408,9 +408,9 @@ class DatasetDatabase:
         shown = self._by_sql[table].shown if table in self.taken_by_sql else None
         return shown is not None and column in shown.columns
 
-    def text_codes(self, table: str, column: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
-        """Codes of the texts in a column of such a table, none of which is an integer, and which rows have one; None
-        where they are not known."""
+    def text_codes(self, table: str, column: str) -> TextCodes | None:
+        """Codes of the texts in a column of such a table, none of which is an integer, as `HeldRows.codes` has them;
+        None where they are not known."""
         held = self._waiting.get(table)
         return held.codes(column) if isinstance(held, HeldRows) else None
 

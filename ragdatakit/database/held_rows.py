@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.database.apart_rows import ColumnFacts, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
@@ -14,6 +14,7 @@ from ragdatakit.database.columns import (
     ITEMS,
     Kind,
     PackedColumn,
+    RepeatedTexts,
     bits_of,
     bounds_of_lists,
     packed_same,
@@ -27,6 +28,7 @@ from ragdatakit.database.conditions import Condition
 from ragdatakit.database.id_tables import IdValues, integers_in, may_begin_integers, number_of_integers
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN, known_of, without_texts
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
@@ -35,12 +37,39 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.arrays.codes import Codes
-    from ragdatakit.database.text_places import KnownTexts
+
+    A = TypeVar("A", bound=np.generic)
+    Numbers = npt.NDArray[np.int64]
+    Marks = npt.NDArray[np.bool_]
+    TextCodes = tuple[Codes, Marks, Numbers | None]
 
 _SMALL, _FEW = 1 << 8, 1 << 8
 """Rows of a batch that is put together with others, and different values up to which each is counted."""
 OBJECTS = frozenset({"metadata", "attributes"})
 """Columns of JSON objects: an empty one has no members."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Texts of a column: their ``codes`` and characters, -1 where there is none; in how many rows, one after the other,
+    each is (None: in one)."""
+
+    codes: Codes
+    lengths: Numbers
+    empty: int
+    counts: Numbers | None = None
+
+    @property
+    def there(self) -> Marks:
+        """Which there are."""
+        found: Marks = self.lengths >= 0
+        return found
+
+    def in_rows(self, of_texts: npt.NDArray[A]) -> npt.NDArray[A]:
+        """What each text has, for each row."""
+        import numpy as np
+
+        return of_texts if self.counts is None else np.repeat(of_texts, self.counts)
 
 
 class HeldRows:
@@ -61,9 +90,8 @@ class HeldRows:
         self._batches: list[Sequence[PackedColumn]] = []
         self._columns: dict[str, ColumnFacts] = {}
         self._ids: dict[str, IdValues | None] = {}
-        self._codes: dict[str, tuple[Codes, npt.NDArray[np.bool_]]] = {}
+        self._texts: dict[str, _Texts] = {}
         self._places: dict[str, dict[str, int]] = {}
-        self._lengths: dict[str, npt.NDArray[np.int64]] = {}
         self._has_integers: dict[str, bool] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
@@ -133,16 +161,18 @@ class HeldRows:
             return facts
         if (ids := self.ids(name)) is not None:
             return ids.facts
-        read = self._read(name)
-        self._lengths[name], there = read.lengths, read.lengths >= 0
-        self._codes[name] = read.codes, there
-        facts = ColumnFacts(self.rows - int(there.sum()), read.empty)
+        read = self._texts[name] = self._read(name)
+        there = read.there
+        facts = ColumnFacts(int((~read.in_rows(there)).sum()), read.empty)
         facts.distinct = number_of_distinct(codes_of(read.codes, there))
         if facts.distinct <= _FEW:
             firsts, counts = self._values(name)
-            places = there.nonzero()[0][firsts].tolist()
-            rows = self.rows_at(places, (name,))
-            self._places[name] = {rows[place][name]: place for place in places}
+            places = there.nonzero()[0][firsts]
+            rows = places if read.counts is None else (read.counts.cumsum() - read.counts)[places]
+            found = self.rows_at(rows.tolist(), (name,))
+            self._places[name] = {
+                found[row][name]: place for row, place in zip(rows.tolist(), places.tolist(), strict=True)
+            }
             facts.counts = dict(zip(self._places[name], counts.tolist(), strict=True))
         return facts
 
@@ -183,9 +213,8 @@ class HeldRows:
             found = [np.where(bits_of(one) != 0, np.diff(bounds_of_lists(one)), -1) for one in self._parts(name)]
             return np.concatenate([np.empty(0, np.int64), *found])
         self.column(name)
-        if name not in self._lengths:
-            self._lengths[name] = self._read(name).lengths
-        return self._lengths[name]
+        read = self._texts.get(name) or self._read(name)
+        return read.in_rows(read.lengths)
 
     def chosen(self, condition: Condition) -> npt.NDArray[np.bool_] | None:
         """Which rows a condition chooses; None where the values of its column are not known."""
@@ -205,38 +234,52 @@ class HeldRows:
             return there & holds[np.searchsorted(different, numbers)]
         if condition.column not in self._places:
             return None
-        codes, there = self._codes[condition.column]
-        found = np.zeros(self.rows, np.bool_)
+        read = self._texts[condition.column]
+        found = np.zeros(len(read.codes), np.bool_)
         for value, place in self._places[condition.column].items():
             if condition.holds(value):
-                found |= are_one(codes, codes[place])
-        return found & there
+                found |= are_one(read.codes, read.codes[place])
+        return read.in_rows(found & read.there)
 
-    def _read(self, name: str) -> KnownTexts:
+    def _read(self, name: str) -> _Texts:
         """What is known of the texts in a column."""
-        from ragdatakit.database.text_places import KnownTexts
+        import numpy as np
 
-        nothing = known_of(packed_same(Kind.TEXT, None, 0))
-        return KnownTexts.together([nothing, *map(known_of, self._parts(name))])
+        from ragdatakit.arrays.codes import together
+
+        parts = [*self._parts(name)]
+        repeated = [part for part in parts if isinstance(part, RepeatedTexts)]
+        if repeated and len(repeated) == len(parts):
+            given = [(known_of(part.values), part.rounds) for part in repeated]
+            counts = np.concatenate([part.counts for part in repeated])
+            codes = together([np.tile(known.codes, rounds) for known, rounds in given])
+            lengths = np.concatenate([np.tile(known.lengths, rounds) for known, rounds in given])
+            some = np.flatnonzero(counts)
+            return _Texts(codes[some], lengths[some], 0, counts[some])
+        every = [*map(known_of, (packed_same(Kind.TEXT, None, 0), *parts))]
+        codes, lengths = together([known.codes for known in every]), np.concatenate([known.lengths for known in every])
+        return _Texts(codes, lengths, sum(known.empty for known in every))
 
     def rows_per_value(self, name: str) -> npt.NDArray[np.int64] | None:
         """How many rows have each of the texts in a column; None where they are not known."""
-        if self.column(name) is None or name not in self._codes:
+        if self.column(name) is None or name not in self._texts:
             return None
         return self._values(name)[1]
 
     def _values(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Of rows that have a text: the first row of each different one, and how many rows have it."""
+        """Of the texts that are there: the place of the first of each different one, and how many rows have it."""
         import numpy as np
 
         from ragdatakit.arrays.code_tables import HashTable
         from ragdatakit.arrays.codes import begin_runs, codes_of
 
-        given = codes_of(*self._codes[name])
+        read = self._texts[name]
+        given = codes_of(read.codes, read.there)
         starts = np.flatnonzero(begin_runs(given))
         own = given[starts]
         first_of = HashTable(own).positions(own)
-        counts = np.bincount(first_of, np.diff(starts, append=len(given))).astype(np.int64)
+        rows = np.diff(starts, append=len(given)) if read.counts is None else np.add.reduceat(read.counts, starts)
+        counts = np.bincount(first_of, rows).astype(np.int64)
         places = np.flatnonzero(counts)
         return starts[places], counts[places]
 
@@ -246,13 +289,15 @@ class HeldRows:
             self._ids[name] = None if name == COLUMN else integers_in([*self._parts(name)], self.rows)
         return self._ids[name]
 
-    def codes(self, name: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
-        """Codes of the texts in a column, and which rows have one; None where a text may be an integer."""
-        if self.column(name) is None or name not in self._codes:
+    def codes(self, name: str) -> TextCodes | None:
+        """Codes of the texts in a column, which of these are there, and in how many rows one after the other each is
+        (None: in one); None where a text may be an integer."""
+        if self.column(name) is None or name not in self._texts:
             return None
         if name not in self._has_integers:
             self._has_integers[name] = any(map(_has_integers, self._parts(name)))
-        return self._codes[name] if not self._has_integers[name] else None
+        read = self._texts[name]
+        return (read.codes, read.there, read.counts) if not self._has_integers[name] else None
 
     def texts(self, name: str) -> list[PackedColumn] | None:
         """The texts in a column, some rows after the others; None where they are apart."""
@@ -301,6 +346,8 @@ def _has_integers(column: PackedColumn) -> bool:
     """Whether a text may be one: it has nothing but digits and minus signs."""
     import numpy as np
 
+    if isinstance(column, RepeatedTexts):
+        return _has_integers(column.values)
     if not may_begin_integers(column).any():
         return False
     data, offsets = texts_of(column)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import Kind, PackedColumn, bits_of, packed, packed_numbers, texts_of
+from ragdatakit.database.columns import Kind, PackedColumn, RepeatedTexts, bits_of, packed, packed_numbers, texts_of
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.row_batches import canonical_columns
 from ragdatakit.files.paths.sql_text import sql_text
@@ -243,6 +243,8 @@ def may_begin_integers(column: PackedColumn) -> npt.NDArray[np.bool_]:
     """Of a column of texts, those that are not empty: which of them begin as an integer does."""
     import numpy as np
 
+    if isinstance(column, RepeatedTexts):
+        return column.in_rows(may_begin_integers(column.values))
     data, offsets = texts_of(column)
     firsts = data[offsets[:-1][np.diff(offsets) > 0]]
     begins: npt.NDArray[np.bool_] = (firsts - np.uint8(ord("0")) <= 9) | (firsts == ord("-"))

@@ -6,8 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
-from operator import mul
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,10 +20,10 @@ from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
 from ragdatakit.database.columns import (
     Kind,
     PackedColumn,
+    RepeatedTexts,
     packed,
     packed_numbers,
     packed_same,
-    packed_texts,
     put_together,
     texts_of,
 )
@@ -291,7 +290,7 @@ class RecordColumns:
         parts.append(
             [
                 _repeated(ids, counts.reshape(-1, stages).sum(axis=1)),
-                _repeated(self._stages, counts),
+                RepeatedTexts(self._stages, counts),
                 packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
                 texts_between(kept["metadata/id"], start, end),
                 known_texts_between(kept["text"], items.facts, start, end, block.share, places),
@@ -354,13 +353,7 @@ def _names(values: Sequence[str]) -> PackedColumn:
 
 
 def _repeated(names: PackedColumn, counts: Numbers) -> PackedColumn:
-    """Names, each so many times; behind the last one comes the first again."""
-    (data, offsets), known, rounds = texts_of(names), names.known, len(counts) // names.length
-    assert known is not None
-    values = [data[start:end].tobytes() for start, end in pairwise(offsets.tolist())] * rounds
-    repeated = b"".join(map(mul, values, counts.tolist()))
-    sizes, lengths, codes = (
-        np.repeat(np.tile(own, rounds), counts) for own in (np.diff(offsets), known.lengths, known.codes)
-    )
-    column = packed_texts(repeated, np.concatenate(([0], sizes.cumsum())), np.empty(0, np.int64))
-    return replace(column, known=KnownTexts(lengths, codes, 0) if not known.empty else None)
+    """Names, each so many times."""
+    assert names.known is not None
+    repeated = RepeatedTexts(names, counts)
+    return PackedColumn(Kind.TEXT, repeated.length, repeated.buffers) if names.known.empty else repeated

@@ -129,27 +129,38 @@ class IdNumbers:
         read = _integers(self.load(source.table), source, place in self._database.integer_columns)
         return _without(read, far_from_most(read.values)) if read is not None else None
 
-    def _known_codes(self, source: IdColumn) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
+    def _known_codes(self, source: IdColumn) -> tuple[Codes, Marks] | None:
         """The codes of ids, and which of them are missing, as far as they are known outside of the database."""
+        if (known := self._known_runs(source)) is None or known[2] is None:
+            return known and known[:2]
+        return np.repeat(known[0], known[2]), np.repeat(known[1], known[2])
+
+    def _known_runs(self, source: IdColumn) -> tuple[Codes, Marks, Numbers | None] | None:
+        """The same of ids each of which is in so many rows one after the other (None: in one)."""
         known = self._database.text_codes(source.table, source.column)
         if known is None:
             return None
-        codes, there = known
+        codes, there, counts = known
         if source.where is None:
-            return codes, ~there
+            return codes, ~there, counts
         chosen = self._database.chosen(source.table, source.where)
-        return (codes[chosen], ~there[chosen]) if chosen is not None else None
+        if chosen is None:
+            return None
+        if counts is not None:
+            codes, there = np.repeat(codes, counts), np.repeat(there, counts)
+        return codes[chosen], ~there[chosen], None
 
     def _of_codes(self, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
         """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
         from ragdatakit.arrays.code_tables import HashTable
         from ragdatakit.arrays.codes import WIDE, begin_runs, together
 
-        codes, missing = [], []
+        codes, missing, counts = [], [], []
         for source in columns:
-            if (known := self._known_codes(source)) is not None:
+            if (known := self._known_runs(source)) is not None:
                 codes.append(known[0])
                 missing.append(known[1])
+                counts.append(known[2])
                 continue
             from ragdatakit.database.text_batches import text_batches
             from ragdatakit.scanner.blocks import text_codes
@@ -161,13 +172,15 @@ class IdNumbers:
                 absent.append(np.zeros(len(own[-1]), np.bool_) if batch.missing is None else batch.missing)
             codes.append(together(own))
             missing.append(np.concatenate(absent))
+            counts.append(None)
         every = together(codes)
         starts = np.flatnonzero(begin_runs(every))  # ids of questions often stand side by side
         firsts = starts[HashTable(every[starts]).positions(every[starts])]
         places = np.repeat(firsts, np.diff(starts, append=len(every)))
         of_columns = np.split(places, np.cumsum([*map(len, codes)])[:-1])
-        found = zip(missing, of_columns, strict=True)
-        return [np.where(rows, -1, own).astype(np.int64) for rows, own in found], len(every)
+        found = [np.where(rows, -1, own).astype(np.int64) for rows, own in zip(missing, of_columns, strict=True)]
+        in_rows = zip(found, counts, strict=True)
+        return [own if repeats is None else np.repeat(own, repeats) for own, repeats in in_rows], len(every)
 
     def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int, int] | None:
         """Of a column that is known, or read, most of whose ids are integers: how many there are, distinct ones, those

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.reports.summary.ids import IdNumbers
 
     Numbers = npt.NDArray[np.int64]
+    Marks = npt.NDArray[np.bool_]
 
 _REFINED = "refining"
 _TIME, _RESULTS, _SCORES = (
@@ -74,16 +75,29 @@ def _finite(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> npt.NDArr
 
 
 class _Held:
-    """The same of runs that are not in the database."""
+    """The same of runs that are not in the database, by groups: rows side by side of one question in one stage."""
 
     def __init__(
         self,
         questions: Numbers,
         characters: Numbers,
-        columns: dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]],
-        rows: dict[str, npt.NDArray[np.bool_]],
+        columns: dict[str, tuple[npt.NDArray[Any], Marks]],
+        rows: dict[str, Marks],
     ) -> None:
-        self._questions, self._characters, self._columns, self._rows = questions, characters, columns, rows
+        begins = np.ones(len(questions), np.bool_)
+        begins[1:] = questions[1:] != questions[:-1]
+        for of_stage in rows.values():
+            begins[1:] |= of_stage[1:] != of_stage[:-1]
+        self._starts = np.flatnonzero(begins)
+        self._questions = questions[self._starts] + 1
+        self._sizes = np.diff(self._starts, append=len(questions))
+        self._groups = {stage: of_stage[self._starts] for stage, of_stage in rows.items()}
+        self._characters, self._columns, self._rows = characters, columns, rows
+        (_, has_some), (self._ranks, has_rank) = columns["seconds"], columns["rank"]
+        timed = np.flatnonzero(has_some & has_rank)
+        groups = np.repeat(np.arange(len(self._starts)), self._sizes)[timed]
+        firsts = _firsts(groups, self._ranks[timed])
+        self._timed, self._timed_groups = timed[firsts], groups[firsts]
 
     @classmethod
     def of(cls, database: DatasetDatabase, ids: IdNumbers, stages: list[str]) -> _Held | None:
@@ -96,22 +110,20 @@ class _Held:
         known = {name: column for name, column in columns.items() if column is not None}
         rows = {stage: of_stage for stage, of_stage in chosen.items() if of_stage is not None}
         is_known = len(known) == len(columns) and len(rows) == len(stages)
-        return cls(questions + 1, facts.characters, known, rows) if is_known else None
+        return cls(questions, facts.characters, known, rows) if is_known else None
 
     def seconds(self, stage: str) -> npt.NDArray[Any]:
         """Those of each question's first row that has any."""
+        own = self._groups[stage][self._timed_groups]
+        rows = self._timed[own]
+        rows = rows[_firsts(self._questions[self._timed_groups[own]], self._ranks[rows])]
         seconds, has_some = self._columns["seconds"]
-        ranks, has_rank = self._columns["rank"]
-        rows = np.flatnonzero(self._rows[stage] & has_some & has_rank)
-        further = np.diff(self._questions[rows])
-        if not ((further > 0) | ((further == 0) & (np.diff(ranks[rows]) >= 0))).all():  # most are in order
-            rows = rows[np.lexsort((ranks[rows], self._questions[rows]))]
-        first = np.diff(self._questions[rows], prepend=-1) != 0
-        return _finite(seconds[rows[first]], np.ones(int(first.sum()), np.bool_))
+        return _finite(seconds[rows], has_some[rows])
 
     def results(self, stage: str) -> npt.NDArray[Any]:
         """How many each question has."""
-        counts = np.bincount(self._questions[self._rows[stage]])
+        own = self._groups[stage]
+        counts = np.bincount(self._questions[own], self._sizes[own]).astype(np.int64)
         return counts[counts > 0]
 
     def scores(self, stage: str) -> npt.NDArray[Any]:
@@ -121,19 +133,30 @@ class _Held:
 
     def compression(self) -> npt.NDArray[Any]:
         """Characters of a question's refined texts in relation to those of the stage before that gave it texts."""
-        characters, most = self._characters, int(self._questions.max()) + 1
+        most = int(self._questions.max()) + 1
+        has_texts = np.logical_or.reduceat(self._characters >= 0, self._starts) & (self._questions > 0)
+        characters = np.add.reduceat(np.maximum(self._characters, 0), self._starts)
         before = np.full(most, -1)
-        for stage, of_stage in self._rows.items():
-            rows = np.flatnonzero(of_stage & (characters >= 0) & (self._questions > 0))
-            questions = self._questions[rows]
+        for stage, of_stage in self._groups.items():
+            own = of_stage & has_texts
+            questions = self._questions[own]
             has_some = np.bincount(questions, minlength=most) > 0
-            sizes = np.bincount(questions, characters[rows], most)
+            sizes = np.bincount(questions, characters[own], most)
             if stage == _REFINED:
                 has_both = has_some & (before > 0)
                 shares: npt.NDArray[Any] = sizes[has_both] / before[has_both]
                 return shares
             before[has_some] = sizes[has_some]
         raise AssertionError
+
+
+def _firsts(owners: Numbers, ranks: npt.NDArray[Any]) -> Numbers:
+    """Of each owner the row with the least rank."""
+    order, further = np.arange(len(owners)), np.diff(owners)
+    if not ((further > 0) | ((further == 0) & (np.diff(ranks) >= 0))).all():  # most are in order
+        order = np.lexsort((ranks, owners))
+    found: Numbers = order[np.diff(owners[order], prepend=-1) != 0]
+    return found
 
 
 def _compression(database: DatasetDatabase) -> Distribution | None:
