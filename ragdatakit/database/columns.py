@@ -128,13 +128,27 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
 def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
     """So many times one value."""
     if value is not None and value != ():
-        return packed(kind, [value] * length)
+        return _repeated(packed(kind, [value]), length) if kind not in ITEMS else packed(kind, [value] * length)
     valid = bytes(length // 8 + 1) if value is None else None
     if kind in _NUMBERS:
         return PackedColumn(kind, length, (valid, bytes(8 * length)))
     if kind in ITEMS:
         return PackedColumn(kind, length, (valid, bytes(4 * (length + 1))), _no_items(ITEMS[kind]))
     return PackedColumn(kind, length, (valid, bytes((4 if kind is Kind.TEXT else 8) * (length + 1)), b""))
+
+
+def _repeated(one: PackedColumn, length: int) -> PackedColumn:
+    """So many times the only value of a column, which is there, and is not a list."""
+    import numpy as np
+
+    if one.kind in _NUMBERS:
+        return PackedColumn(one.kind, length, (None, np.repeat(one.buffers[1], length)))  # type: ignore[arg-type]
+    data = one.buffers[2]
+    assert isinstance(data, bytes)
+    if one.kind is Kind.TEXT and length * len(data) >= 1 << 31:
+        raise OverflowError("texts of more than 2 GiB")
+    offsets = np.arange(length + 1, dtype=np.int32 if one.kind is Kind.TEXT else np.int64) * len(data)
+    return PackedColumn(one.kind, length, (None, offsets, data * length))
 
 
 @cache

@@ -314,12 +314,13 @@ class BlockScanner:
     def _facts(self, address: int, length: int) -> ScannedFacts:
         views = (View * 8)()
         called(self._library.rd_facts(address, views))
-        lengths, codes, ends, empty, starts, rows, sample_ends = (numbers(view).view(np.int64) for view in views[:7])
+        lengths, codes, empty, rows = (numbers(views[place]).view(np.int64) for place in (0, 1, 3, 5))
+        ends, sample_ends = (numbers(views[place], before=1).view(np.int64) for place in (2, 6))
+        starts = numbers(views[4], behind=1).view(np.int64)
+        starts[-1] = length
         data = ctypes.string_at(views[7].start, views[7].length) if views[7].length else b""
-        sample = TextSample(rows, np.concatenate(((0,), sample_ends)).astype(np.int32), data)
-        return ScannedFacts(
-            lengths, codes.view(WIDE), np.concatenate(((0,), ends)), empty, np.concatenate((starts, (length,))), sample
-        )
+        sample = TextSample(rows, sample_ends.astype(np.int32), data)
+        return ScannedFacts(lengths, codes.view(WIDE), ends, empty, starts, sample)
 
     def _kept_values(self, address: int, names: Sequence[str]) -> dict[str, KeptValues]:
         found = {}
@@ -327,7 +328,7 @@ class BlockScanner:
             ends, missing, data = views = (View * 3)()
             called(self._library.rd_kept(address, place, views))
             values = ctypes.string_at(data.start, data.length) if data.length else b""
-            offsets = np.concatenate(((0,), numbers(ends).view(np.int64)))
+            offsets = numbers(ends, before=1).view(np.int64)
             found[name] = KeptValues(values, offsets, numbers(missing).view(np.int64))
         return found
 

@@ -1,7 +1,8 @@
 //! What a report wants to know of each text of one field, without the text itself.
 
 use crate::hash::{code, Seeds};
-use crate::texts::{characters, is_empty};
+use crate::isa::Isa;
+use crate::texts::is_empty;
 
 /// Which of the texts are kept all the same: those whose place among all rows is a multiple of one of `steps`; `before` are
 /// the rows of other blocks.
@@ -49,9 +50,9 @@ impl Facts {
 
     /// The text of a row.
     #[inline(always)]
-    pub(crate) fn push(&mut self, seeds: &Seeds, row: u64, text: &[u8]) {
+    pub(crate) fn push<I: Isa>(&mut self, seeds: &Seeds, row: u64, text: &[u8]) {
         let code = code(seeds, text);
-        self.lengths.push(characters(text));
+        self.lengths.push(I::characters(text));
         self.codes.extend_from_slice(&[code as u64, (code >> 64) as u64]);
         self.ends.push(self.ends.last().unwrap_or(&0) + text.len() as u64);
         if is_empty(text) {
@@ -93,19 +94,20 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::Portable;
 
     #[test]
     fn what_a_row_has_given_is_taken_back() {
         let seeds = Seeds::of(1, u64::MAX);
         let mut facts = Facts { chosen: Sample { before: 1, steps: [2, 0] }, ..Facts::default() };
-        facts.push(&seeds, 0, "aé".as_bytes());
+        facts.push::<Portable>(&seeds, 0, "aé".as_bytes());
         facts.close(0, 0);
-        facts.push(&seeds, 1, b" ");
+        facts.push::<Portable>(&seeds, 1, b" ");
         facts.take_back(1);
         facts.close(1, 10);
-        facts.push(&seeds, 2, b" ");
+        facts.push::<Portable>(&seeds, 2, b" ");
         facts.close(2, 20);
-        facts.push(&seeds, 3, b"abc");
+        facts.push::<Portable>(&seeds, 3, b"abc");
         facts.close(3, 30);
         assert_eq!(facts.lengths, [2, u64::MAX, 1, 3]);
         assert_eq!((&facts.ends[..], &facts.starts[..]), (&[3, 3, 4, 7][..], &[0, 10, 20, 30][..]));

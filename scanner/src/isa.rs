@@ -104,6 +104,8 @@ pub trait Isa: Sized {
     fn count_blanks(data: &[u8]) -> (u64, bool);
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
+    /// The characters of a text: the bytes that do not go on with one.
+    fn characters(text: &[u8]) -> u64;
     /// Put the ASCII from `from` on into `flat`, letters in lower case, with blanks for what is neither a letter nor a
     /// digit; how many bytes that are. 32 more than the data has from there on have room, and may be written over.
     fn flat_ascii(data: &[u8], from: usize, flat: &mut [u8]) -> usize;
@@ -260,6 +262,13 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
     #[inline(always)]
     fn utf8(data: &[u8]) -> bool {
         std::str::from_utf8(data).is_ok()
+    }
+
+    #[inline(always)]
+    fn characters(text: &[u8]) -> u64 {
+        // of as many whole registers as one byte counts
+        let begins = |count: u8, &byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
+        text.chunks(7 * 32).map(|some| u64::from(some.iter().fold(0, begins))).sum()
     }
 
     #[inline(always)]

@@ -258,7 +258,7 @@ fn cut_text<I: Isa>(
             kept[place].push(part);
         }
         if plan.facts == Some(number) {
-            facts.push(&plan.seeds, *rows, part);
+            facts.push::<I>(&plan.seeds, *rows, part);
         }
         found.candidate |= field.predicates.of_text(part, raw.len());
     }
@@ -787,7 +787,7 @@ pub fn text<I: Isa>(
             kept[place].push(bytes);
         }
         if plan.facts == Some(number) {
-            facts.push(&plan.seeds, row, bytes);
+            facts.push::<I>(&plan.seeds, row, bytes);
         }
         if field.held {
             held[number].push(Held { start: at + 1, end, escaped, code: code as u64 });

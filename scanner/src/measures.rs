@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 
 use crate::hash::{hash, Seeds};
 use crate::isa::{Isa, Level, Portable};
-use crate::texts::characters;
 
 /// What kinds of characters are there for: a rule reports one, or may; six in a row may be of the East, or twice six
 /// letters of the West; white space; what ends a sentence.
@@ -121,7 +120,7 @@ pub fn look_with<I: Isa>(alphabet: &Alphabet, text: &str) -> Looked {
         }
     }
     let is_seen = reading.seen != 0 || reading.uses & REPORTED != 0;
-    Looked { characters: characters(bytes), blanks, odd_spaces: reading.odd_spaces, is_seen }
+    Looked { characters: I::characters(bytes), blanks, odd_spaces: reading.odd_spaces, is_seen }
 }
 
 /// What was seen of a text so far.

@@ -212,6 +212,20 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 
     #[inline(always)]
+    fn characters(text: &[u8]) -> u64 {
+        let (mut others, mut rest) = (0, text);
+        while let Some((chunk, behind)) = rest.split_first_chunk::<32>() {
+            others += Self::going_on(chunk).count_ones();
+            rest = behind;
+        }
+        let at_end = match text.last_chunk::<32>() {
+            Some(last) => u64::from(Self::going_on(last)) << rest.len() >> 32,
+            None => return short_characters(text),
+        };
+        text.len() as u64 - u64::from(others + at_end.count_ones())
+    }
+
+    #[inline(always)]
     fn flat_ascii(data: &[u8], from: usize, flat: &mut [u8]) -> usize {
         let (rest, mut done) = (data.get(from..).unwrap_or(&[]), 0);
         while let Some(to) = flat.get_mut(done..).and_then(<[u8]>::first_chunk_mut) {
@@ -322,6 +336,18 @@ const KEPT: [u8; 2 * AT_ONCE] = {
     kept
 };
 
+/// The characters of a text of few bytes, 8 at a time.
+#[inline(always)]
+fn short_characters(text: &[u8]) -> u64 {
+    let (mut found, mut rest) = (0, text);
+    while let Some((chunk, behind)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        found += 8 - u64::from((word >> 7 & !(word >> 6) & 0x0101_0101_0101_0101).count_ones());
+        rest = behind;
+    }
+    found + <Portable>::characters(rest)
+}
+
 /// Which bytes are from one to another, both of ASCII.
 #[inline(always)]
 unsafe fn between(bytes: __m256i, first: u8, last: u8) -> __m256i {
@@ -344,6 +370,9 @@ compiled! {
     pub fn runs = words::runs_with::<Avx2>(folding: &Folding, codes: &mut Vec<u64>, words: usize) -> ();
     pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) -> ();
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
+    pub fn facts = texts::facts_with::<Avx2>(
+        seeds: &Seeds, data: &[u8], offsets: &[i32], lengths: &mut [i64], codes: &mut [u64]
+    ) -> Option<u64>;
     pub fn count = texts::count_with::<Avx2>(counting: &Counting, text: &[u8]) -> Counted;
     pub fn utf8 = isa::utf8_with::<Avx2>(data: &[u8]) -> bool;
     pub fn cut_rows = csv_cut::cut_with::<Avx2>(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut;

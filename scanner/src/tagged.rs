@@ -259,7 +259,7 @@ fn content<I: Isa>(plan: &Plan, into: &mut Scanned, raw: &[u8], number: usize, f
             kept[place].push(text);
         }
         if plan.facts == Some(number) {
-            facts.push(&plan.seeds, *rows, text);
+            facts.push::<I>(&plan.seeds, *rows, text);
         }
     }
     for predicate in field.predicates.each() {

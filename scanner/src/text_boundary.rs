@@ -4,11 +4,11 @@
 
 use crate::alike::is_read_alike;
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
-use crate::hash::{code, Seeds};
+use crate::hash::Seeds;
 use crate::isa::is_utf8;
 use crate::json::double;
 use crate::names::Names;
-use crate::texts::{self, characters, is_empty, Ascii, Counting};
+use crate::texts::{self, Ascii, Counting};
 use crate::words::{words, Folding, Left};
 use std::ptr::null_mut;
 
@@ -48,15 +48,11 @@ pub unsafe extern "C" fn rd_text_facts(
         else {
             return MISUSED;
         };
-        let seeds = Seeds::of(seed, kept);
-        for ((pair, own), halves) in offsets.windows(2).zip(lengths).zip(codes.chunks_exact_mut(2)) {
-            let Some(text) = piece(data, pair) else { return MISUSED };
-            *own = characters(text) as i64;
-            let code = code(&seeds, text);
-            halves.copy_from_slice(&[code as u64, (code >> 64) as u64]);
-            *empty += u64::from(is_empty(text));
-        }
-        DONE
+        let found = texts::facts(&Seeds::of(seed, kept), data, offsets, lengths, codes);
+        found.map_or(MISUSED, |found| {
+            *empty += found;
+            DONE
+        })
     })
 }
 

@@ -1,5 +1,6 @@
 //! Numbers of texts: their characters, their tokens and the script that most of their letters are of.
 
+use crate::hash::{code, Seeds};
 use crate::isa::{last_of, Isa, Level, Portable};
 
 /// What a character is, in the table that Python gives: its script (0: no letter), and these.
@@ -228,12 +229,33 @@ pub fn quickest() -> fn(&Counting, &[u8]) -> Counted {
     }
 }
 
-/// The characters of a text: the bytes that do not go on with one, of as many whole registers as one byte counts.
-#[must_use]
+/// Count the characters of texts that are one behind the other in `data`, between `offsets`, and make their codes, of two
+/// numbers each; how many have nothing but blanks. None where a text is not within the data.
+pub fn facts(seeds: &Seeds, data: &[u8], offsets: &[i32], lengths: &mut [i64], codes: &mut [u64]) -> Option<u64> {
+    match Level::best() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => crate::simd::facts(seeds, data, offsets, lengths, codes),
+        _ => facts_with::<Portable>(seeds, data, offsets, lengths, codes),
+    }
+}
+
 #[inline(always)]
-pub fn characters(text: &[u8]) -> u64 {
-    let begins = |count: u8, &byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
-    text.chunks(7 * 32).map(|some| u64::from(some.iter().fold(0, begins))).sum()
+pub fn facts_with<I: Isa>(
+    seeds: &Seeds,
+    data: &[u8],
+    offsets: &[i32],
+    lengths: &mut [i64],
+    codes: &mut [u64],
+) -> Option<u64> {
+    let mut empty = 0;
+    for ((pair, own), halves) in offsets.windows(2).zip(lengths).zip(codes.chunks_exact_mut(2)) {
+        let text = data.get(usize::try_from(pair[0]).ok()?..usize::try_from(pair[1]).ok()?)?;
+        *own = I::characters(text) as i64;
+        let code = code(seeds, text);
+        halves.copy_from_slice(&[code as u64, (code >> 64) as u64]);
+        empty += u64::from(is_empty(text));
+    }
+    Some(empty)
 }
 
 /// Whether a text has nothing but blanks, tabs and line ends.
@@ -248,9 +270,23 @@ mod tests {
 
     #[test]
     fn characters_are_those_of_the_text() {
-        for text in ["", "a", "é", "a\u{100}\u{1F600}", &"aé漢😀".repeat(500)] {
-            assert_eq!(characters(text.as_bytes()), text.chars().count() as u64);
+        let seeds = Seeds::of(1, u64::MAX);
+        let long = "aé漢😀".repeat(500);
+        for size in (0..200).chain([long.len()]) {
+            let end = (size..size + 4).find(|&end| long.is_char_boundary(end)).unwrap();
+            for start in (0..=end.min(12)).filter(|&start| long.is_char_boundary(start)) {
+                let (text, offsets) = (&long[start..end], [start as i32, end as i32]);
+                let (mut lengths, mut codes) = ([0], [0; 2]);
+                assert_eq!(
+                    facts(&seeds, long.as_bytes(), &offsets, &mut lengths, &mut codes),
+                    Some(u64::from(start == end))
+                );
+                assert_eq!(lengths, [text.chars().count() as i64]);
+                assert_eq!(codes, [code(&seeds, text.as_bytes()) as u64, (code(&seeds, text.as_bytes()) >> 64) as u64]);
+                assert_eq!(Portable::<false>::characters(text.as_bytes()), lengths[0] as u64);
+            }
         }
+        assert_eq!(facts(&seeds, b"ab", &[1, 3], &mut [0], &mut [0; 2]), None);
         assert!(is_empty(b"") && is_empty(b" \t\r\n"));
         assert!(!is_empty(b"\x0b") && !is_empty(b"  a"));
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, pairwise
 from operator import not_
 from typing import TYPE_CHECKING
@@ -123,9 +123,11 @@ def _may_share(database: DatasetDatabase, ids: IdNumbers, others: Sequence[str])
             if table != "questions":
                 rows = ids.named(IdColumn("questions", "question_id"), IdColumn(table, "question_id", is_split))
             (in_train if split == TRAIN else in_others)[rows] = True
-    spelled = [one for column in parts for one in _spelled(column)]
-    shared = {spelled[row] for row in np.flatnonzero(in_train).tolist()}
-    return any(spelled[row] in shared for row in np.flatnonzero(in_others).tolist())
+    for letters in (_letters_of_ascii, _letters):  # most sets share none of the first ones, which are sooner found
+        spelled = [one for column in parts for one in _spelled(column, letters)]
+        if {*compress(spelled, in_train.tolist())}.isdisjoint(compress(spelled, in_others.tolist())):
+            return False
+    return True
 
 
 class _Spelling(dict[int, str | None]):
@@ -148,8 +150,8 @@ _FEW = 16
 """Different characters that are quicker left out one after the other than looked up wherever they are."""
 
 
-def _spelled(column: PackedColumn) -> list[bytes]:
-    """The letters of each text of a column."""
+def _spelled(column: PackedColumn, letters: Callable[[bytes], bytes]) -> list[bytes]:
+    """The letters of each text of a column; ``letters`` gives those of texts between NULs, without accents."""
     from unicodedata import normalize
 
     data, offsets = texts_of(column)
@@ -160,8 +162,13 @@ def _spelled(column: PackedColumn) -> list[bytes]:
     plain = [*map(bytes.isascii, texts)]
     of_ascii = b"\0".join(compress(texts, plain))
     others = normalize("NFD", b"\0".join(compress(texts, map(not_, plain))).decode()).encode()
-    of_each = iter(_letters(of_ascii).split(b"\0")), iter(_letters(others).split(b"\0"))
+    of_each = iter(letters(of_ascii).split(b"\0")), iter(letters(others).split(b"\0"))
     return [next(of_each[not is_plain]) for is_plain in plain]
+
+
+def _letters_of_ascii(data: bytes) -> bytes:
+    """What remains of texts between NULs that is ASCII."""
+    return data.decode().encode("ascii", "ignore").lower().translate(None, _BLANK)
 
 
 def _letters(data: bytes) -> bytes:
