@@ -9,7 +9,8 @@ import gc
 import os
 import sys
 
-from ragdatakit.late_modules import find_at_once, leave_out, put_off
+from ragdatakit.late_modules import leave_out, put_off
+from ragdatakit.own_modules import find_at_once
 from ragdatakit.stopping import end, end_at_once
 
 _NO_MATRICES = ("validate", "report", "query", "diff")

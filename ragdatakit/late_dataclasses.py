@@ -17,7 +17,6 @@ from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 __all__ = ["dataclass"]
 
@@ -35,14 +34,15 @@ else:
     ) -> Callable[[type], type]:
         """The decorator of the standard library; of its options those that are used here."""
 
+        options = {"frozen": frozen, "slots": slots, "kw_only": kw_only, "eq": eq, "repr": repr}
+
         def decorate(cls: type) -> type:
             kinds = " ".join(map(str, cls.__annotations__.values()))  # to ask each takes several times as long
             if "InitVar" in kinds and not all(
                 "InitVar" not in str(k) or _is_passed(k) for k in cls.__annotations__.values()
             ):
-                return dataclasses.dataclass(frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)(cls)
-            is_plain = "ClassVar" not in kinds and "KW_ONLY" not in kinds
-            return _finished(cls, is_plain, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)
+                return dataclasses.dataclass(**options)(cls)
+            return _finished(cls, kinds, options)
 
         return decorate
 
@@ -52,99 +52,177 @@ def _is_passed(kind: Any) -> bool:
     return isinstance(kind, str) and kind.startswith("InitVar[")
 
 
-def _passed(given: list[Any]) -> list[str]:
-    """The names of those of these fields that are none, but passed to ``__post_init__``."""
-    return [each.name for each in given if _is_passed(each.type)]
+class _Plan:
+    """What is known of the fields of a class: ``kinds`` and ``values``, its own annotations and what it has of these
+    names, and ``bases``, the plans of what it is derived from, the nearest last. All else is made when it is asked:
+    ``given``, the fields as the standard library has them, with those that are none; ``passed``, the names of these;
+    ``names``, those of the others; ``shown``, those of them in a representation; and ``compared``, what takes the
+    values out of an object that make it equal to another one."""
+
+    __slots__ = ("bases", "compared", "given", "kinds", "names", "options", "passed", "shown", "values")
+    given: list[Any]
+
+    def __init__(
+        self, kinds: dict[str, Any], values: dict[str, Any], bases: list[Any], options: dict[str, bool]
+    ) -> None:
+        self.kinds, self.values, self.bases, self.options = kinds, values, bases, options
+
+    def __getattr__(self, name: str) -> Any:  # of a slot that holds nothing yet
+        made = getattr(type(self), f"_{name}_of")(self)
+        setattr(self, name, made)
+        return made
+
+    def _given_of(self) -> list[Any]:
+        found = {each.name: each for base in self.bases for each in base.given}
+        for name, kind in self.kinds.items():
+            value = self.values.get(name, dataclasses.MISSING)
+            one: Any = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
+            one.name, one.type = name, kind
+            if one.kw_only is dataclasses.MISSING:
+                one.kw_only = self.options["kw_only"]
+            found[name] = one
+        return list(found.values())
+
+    def _passed_of(self) -> list[str]:
+        return [each.name for each in self.given if _is_passed(each.type)]
+
+    def _names_of(self) -> list[str]:
+        return [each.name for each in self.given if each.name not in self.passed]
+
+    def _shown_of(self) -> list[str]:
+        return [each.name for each in self.given if each.repr and each.name not in self.passed]
+
+    def _compared_of(self) -> Callable[[Any], tuple[Any, ...]]:
+        names = [each.name for each in self.given if each.compare and each.name not in self.passed]
+        if len(names) > 1:
+            return attrgetter(*names)
+        return (lambda made: (getattr(made, names[0]),)) if names else lambda made: ()
 
 
-def _finished(cls: type, is_plain: bool, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:  # noqa: A002
-    options = {"frozen": frozen, "slots": slots, "kw_only": kw_only, "eq": eq, "repr": repr}
-    kinds = cls.__annotations__
-    given = _fields_of(cls, kinds, options) if is_plain else None
-    if given is None:
-        made: Any = _made_by_library(cls, options, is_plain)
-        for name, method in _methods(made, list(dataclasses.fields(made)), options).items():
-            setattr(made, name, method)
-        return made  # type: ignore[no-any-return]
-    made = _made_quickly(cls, given, options)
-    _GIVEN[made] = given, frozen
+def _finished(cls: Any, kinds: str, options: dict[str, bool]) -> type:
+    is_plain = "ClassVar" not in kinds and "KW_ONLY" not in kinds
+    plan = _plan_of(cls, options) if is_plain else None
+    if plan is not None:
+        return _made_quickly(cls, plan, "InitVar" in kinds)  # type: ignore[no-any-return]
+    made = _made_by_library(cls, options, is_plain)
+    plan = _Plan({}, {}, [], options)
+    plan.given = list(dataclasses.fields(made))
+    for name, method in _methods(made, plan).items():
+        setattr(made, name, method)
     return made  # type: ignore[no-any-return]
 
 
-def _methods(cls: type, given: list[Any], options: dict[str, bool]) -> dict[str, Any]:
+_PLAN = "__dataclass_plan__"
+"""What a class that was made quickly calls its plan."""
+
+
+def _plan_of(cls: Any, options: dict[str, bool]) -> _Plan | None:
+    """The plan of a class; None where the standard library has to look: at bases that are not made here or are frozen
+    where it is not, and at defaults that can be changed."""
+    bases = []
+    for base in cls.__mro__[-2:0:-1]:
+        plan = base.__dict__.get(_PLAN)
+        if plan is None or plan.options["frozen"] is not options["frozen"]:
+            return None
+        bases.append(plan)
+    kinds, own = cls.__annotations__, cls.__dict__
+    values = {name: own[name] for name in kinds if name in own}
+    if any(value.__class__.__hash__ is None for value in values.values()):
+        return None
+    return _Plan(kinds, values, bases, options)
+
+
+def _made_quickly(cls: Any, plan: _Plan, passes: bool) -> Any:
+    """The class, with slots for its fields or their defaults; ``passes``: some of these may be none."""
+    body = {**_OF_ALL, _PLAN: plan, **_methods(cls, plan)}
+    if "__match_args__" in cls.__dict__:
+        del body["__match_args__"]
+    if not plan.options["slots"]:
+        for name, value in plan.values.items():
+            if isinstance(value, dataclasses.Field):
+                if value.default is dataclasses.MISSING:
+                    delattr(cls, name)
+                else:
+                    setattr(cls, name, value.default)
+        for name, value in body.items():
+            setattr(cls, name, value)
+        return cls
+    # It is made anew, at once with its methods: to put them in later takes several times as long.
+    left = dict(cls.__dict__)
+    for name in (*_OF_A_CLASS, *plan.values, *(name for base in plan.bases for name in base.kinds)):
+        left.pop(name, None)
+    known = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
+    if passes:
+        known.update(plan.passed)
+        defaults = {each.name: each.default for each in plan.given if each.name in plan.passed}
+        left |= {name: value for name, value in defaults.items() if value is not dataclasses.MISSING}
+    left["__slots__"] = tuple(name for name in plan.kinds if name not in known)
+    left["__qualname__"] = cls.__qualname__
+    return type(cls)(cls.__name__, cls.__bases__, left | body)
+
+
+def _methods(cls: type, plan: _Plan) -> dict[str, Any]:
     """The methods of a class with these fields that it does not have itself."""
-    initializer = _Initializer(given, options["frozen"])
-    methods: dict[str, Any] = {"__init__": initializer}
-    if initializer.passed:
-        given = [each for each in given if each.name not in initializer.passed]
-    own, names = cls.__dict__, [each.name for each in given]
+    options, made, own = plan.options, _functions(plan), cls.__dict__
+    names = ["__init__"]
     if options["repr"]:
-        methods["__repr__"] = _representation([each.name for each in given if each.repr])
-    values = _values([each.name for each in given if each.compare])
+        names.append("__repr__")
     if options["eq"]:
-        methods["__eq__"] = _equality(values)
+        names.append("__eq__")
     if options["frozen"]:
-        methods |= _refusals(names) | (_state(names) if options["slots"] else {})
-    methods = {name: method for name, method in methods.items() if name not in own}
+        names += ("__setattr__", "__delattr__", "__getstate__", "__setstate__")[: 4 if options["slots"] else 2]
+    methods = {name: made[name] for name in names if name not in own}
     if options["eq"] and own.get("__hash__") is None:  # so it is, too, where the class has only an equality of its own
-        methods["__hash__"] = _hash(values) if options["frozen"] else None
+        methods["__hash__"] = made["__hash__"] if options["frozen"] else None
     return methods
 
 
-_OF_A_CLASS = {"__dict__", "__weakref__"}
-_GIVEN: WeakKeyDictionary[type, tuple[list[Any], bool]] = WeakKeyDictionary()
-"""The fields of each class that was made quickly, and whether it is frozen."""
+def _functions(plan: _Plan) -> dict[str, Any]:
+    """All methods that a class may be given, by name."""
+
+    def __repr__(self: Any) -> str:  # noqa: N807
+        key = id(self), get_ident()
+        if key in _SHOWN:
+            return "..."
+        _SHOWN.add(key)
+        try:
+            return (
+                f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in plan.shown)})"
+            )
+        finally:
+            _SHOWN.discard(key)
+
+    def __eq__(self: Any, other: Any) -> bool:  # noqa: N807
+        return plan.compared(self) == plan.compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self: Any) -> int:  # noqa: N807
+        return hash(plan.compared(self))
+
+    def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
+        cls = _having(type(self), "__setattr__", __setattr__)
+        if type(self) is cls or name in plan.names:
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def __delattr__(self: Any, name: str) -> None:  # noqa: N807
+        cls = _having(type(self), "__delattr__", __delattr__)
+        if type(self) is cls or name in plan.names:
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    def __getstate__(self: Any) -> list[Any]:  # noqa: N807
+        return [getattr(self, name) for name in plan.names]
+
+    def __setstate__(self: Any, state: list[Any]) -> None:  # noqa: N807
+        for name, value in zip(plan.names, state, strict=True):
+            object.__setattr__(self, name, value)
+
+    return {**locals(), "__init__": _Initializer(plan)}
 
 
-def _fields_of(cls: type, kinds: dict[str, Any], options: dict[str, bool]) -> list[Any] | None:
-    """The fields of a class; None where the standard library has to look: at bases that are not made here or are frozen
-    where it is not, and at defaults that can be changed."""
-    found: dict[str, Any] = {}
-    for base in cls.__mro__[-2:0:-1]:
-        fields, frozen = _GIVEN.get(base, ((), None))
-        if frozen is not options["frozen"]:
-            return None
-        found |= {each.name: each for each in fields}
-    for name, kind in kinds.items():
-        value = cls.__dict__.get(name, dataclasses.MISSING)
-        if value.__class__.__hash__ is None:
-            return None
-        one: Any = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
-        one.name, one.type = name, kind
-        if one.kw_only is dataclasses.MISSING:
-            one.kw_only = options["kw_only"]
-        found[name] = one
-    return list(found.values())
-
-
-def _made_quickly(cls: Any, given: list[Any], options: dict[str, bool]) -> Any:
-    """The class, with slots for its fields or their defaults."""
-    body = {"__replace__": dataclasses.replace, **_methods(cls, given, options)}
-    if "__match_args__" not in cls.__dict__:
-        body["__match_args__"] = tuple(each.name for each in given if each.init and not each.kw_only)
-    for name in ("__dataclass_fields__", "__dataclass_params__"):
-        body[name] = _Description(name, given, options)
-    if options["slots"]:  # it is made anew, at once with its methods: to put them in later takes several times as long
-        taken = {each.name for each in given} | _OF_A_CLASS
-        left = {name: value for name, value in cls.__dict__.items() if name not in taken}
-        known = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
-        passed = _passed(given)
-        slots = tuple(each.name for each in given if each.name not in known and each.name not in passed)
-        for each in given if passed else ():
-            if each.name in passed and each.default is not dataclasses.MISSING:
-                body[each.name] = each.default
-        made = type(cls)(cls.__name__, cls.__bases__, {**left, **body, "__slots__": slots})
-        made.__qualname__ = cls.__qualname__
-        return made
-    for each in given:
-        if each.name in cls.__dict__:
-            if each.default is dataclasses.MISSING:
-                delattr(cls, each.name)
-            else:
-                setattr(cls, each.name, each.default)
-    for name, value in body.items():
-        setattr(cls, name, value)
-    return cls
+_OF_A_CLASS = ("__dict__", "__weakref__")
+_SHOWN: set[tuple[int, int]] = set()
+"""Objects of which a representation is being made, each with the thread that makes it: they may hold themselves."""
 
 
 def _made_by_library(cls: type, options: dict[str, bool], is_plain: bool) -> Any:
@@ -178,26 +256,33 @@ def _having(cls: type, name: str, value: Any) -> Any:
 class _Description:
     """Stands for what the standard library knows of a class until it is asked for."""
 
-    __slots__ = ("_given", "_name", "_options")
+    __slots__ = ("_name",)
 
-    def __init__(self, name: str, given: list[Any], options: dict[str, bool]) -> None:
-        self._name, self._given, self._options = name, given, options
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __get__(self, instance: object, owner: type) -> Any:
         cls = _having(owner, self._name, self)
-        kinds = {each.name: each.type for each in self._given}
-        if self._name == "__dataclass_fields__" and not _passed(self._given):  # what `replace` asks, too
-            for each in self._given:
+        plan: _Plan = cls.__dict__[_PLAN]
+        if self._name == "__match_args__":
+            setattr(cls, self._name, tuple(each.name for each in plan.given if each.init and not each.kw_only))
+        elif self._name == "__dataclass_fields__" and not plan.passed:  # what `replace` asks, too
+            for each in plan.given:
                 each._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
-            cls.__dataclass_fields__ = {each.name: each for each in self._given}
-            return cls.__dataclass_fields__
-        like = type(cls.__name__, (), {each.name: each for each in self._given})
-        like.__annotations__, like.__module__ = kinds, cls.__module__
-        like = _made_by_library(like, self._options, is_plain=not any(map(_is_passed, kinds.values())))
-        for name in ("__dataclass_fields__", "__dataclass_params__"):
-            setattr(cls, name, getattr(like, name))
+            cls.__dataclass_fields__ = {each.name: each for each in plan.given}
+        else:
+            kinds = {each.name: each.type for each in plan.given}
+            like = type(cls.__name__, (), {each.name: each for each in plan.given})
+            like.__annotations__, like.__module__ = kinds, cls.__module__
+            like = _made_by_library(like, plan.options, is_plain=not plan.passed)
+            for name in ("__dataclass_fields__", "__dataclass_params__"):
+                setattr(cls, name, getattr(like, name))
         return getattr(cls, self._name)
 
+
+_DESCRIBED = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_OF_ALL = {"__replace__": dataclasses.replace, **{name: _Description(name) for name in _DESCRIBED}}
+"""What is the same in all classes that are made quickly."""
 
 _MADE: Any = type("_Made", (), {"__repr__": lambda self: "<factory>"})()
 """The default of a parameter whose value is made for each object."""
@@ -206,33 +291,33 @@ _MADE: Any = type("_Made", (), {"__repr__": lambda self: "<factory>"})()
 class _Initializer:
     """Stands for ``__init__`` until many values were made; the first ones it fills itself."""
 
-    __slots__ = ("_calls", "_frozen", "_given", "_plan", "passed")
+    __slots__ = ("_calls", "_parts", "_plan")
 
-    def __init__(self, given: list[Any], frozen: bool) -> None:
-        self._given, self._frozen, self._calls = given, frozen, 0
-        self._plan: Any = None
-        self.passed = _passed(given)
+    def __init__(self, plan: _Plan) -> None:
+        self._plan, self._calls = plan, 0
+        self._parts: Any = None
 
     def __get__(self, instance: object, owner: type) -> Any:
         self._calls += 1
         if instance is None or self._calls > _MANY:
             cls = _having(owner, "__init__", self)
-            cls.__init__ = function = _initializer(cls, self._given, self._frozen)
+            cls.__init__ = function = _initializer(cls, self._plan)
             return function.__get__(instance, owner)
         return partial(self._fill, instance)
 
-    def _planned(self) -> Any:
+    def _taken_apart(self) -> Any:
         """The names of all fields that have a value, of those that may be given, of those by their place; usual values;
         and what makes the others."""
-        made = {e.name: e.default_factory for e in self._given if e.default_factory is not dataclasses.MISSING}
-        usual = {e.name: e.default for e in self._given if e.default is not dataclasses.MISSING}
-        names = [e.name for e in self._given if e.init or e.name in usual or e.name in made]
-        may_be_given = {e.name for e in self._given if e.init}
-        return names, may_be_given, [e.name for e in self._given if e.init and not e.kw_only], usual, made
+        given = self._plan.given
+        made = {e.name: e.default_factory for e in given if e.default_factory is not dataclasses.MISSING}
+        usual = {e.name: e.default for e in given if e.default is not dataclasses.MISSING}
+        names = [e.name for e in given if e.init or e.name in usual or e.name in made]
+        may_be_given = {e.name for e in given if e.init}
+        return names, may_be_given, [e.name for e in given if e.init and not e.kw_only], usual, made
 
     def _fill(self, made: Any, /, *values: Any, **named: Any) -> None:
-        self._plan = self._plan or self._planned()
-        names, may_be_given, by_place, usual, factories = self._plan
+        self._parts = self._parts or self._taken_apart()
+        names, may_be_given, by_place, usual, factories = self._parts
         placed = dict(zip(by_place, values, strict=False)) if values else {}
         found = {**usual, **placed, **named}
         for name, factory in factories.items():
@@ -241,27 +326,28 @@ class _Initializer:
         is_sound = len(placed) == len(values) and named.keys() <= may_be_given and placed.keys().isdisjoint(named)
         if not is_sound or len(found) < len(names):
             cls = _having(type(made), "__init__", self)
-            _initializer(cls, self._given, self._frozen)(made, *values, **named)  # which says what is wrong
+            _initializer(cls, self._plan)(made, *values, **named)  # which says what is wrong
             return
-        put = object.__setattr__ if self._frozen else setattr
+        put = object.__setattr__ if self._plan.options["frozen"] else setattr
+        passed = self._plan.passed
         for name in names:
-            if name not in self.passed:
+            if name not in passed:
                 put(made, name, found[name])
         if hasattr(made, "__post_init__"):
-            made.__post_init__(*(found[name] for name in names if name in self.passed))
+            made.__post_init__(*(found[name] for name in names if name in passed))
 
 
 _MANY = 64
 """Values from which on it pays to compile the initializer of a class (0.4 ms)."""
 
 
-def _initializer(cls: Any, given_fields: list[Any], frozen: bool) -> Any:
+def _initializer(cls: Any, plan: _Plan) -> Any:
     given: list[str] = []
     by_name: list[str] = []
     lines: list[str] = []
     known: dict[str, Any] = {"_made": _MADE, "_set": object.__setattr__}
-    passed = _passed(given_fields)
-    for each in given_fields:
+    passed, frozen = plan.passed, plan.options["frozen"]
+    for each in plan.given:
         name, value = each.name, each.name
         has_factory = each.default_factory is not dataclasses.MISSING
         has_default = has_factory or each.default is not dataclasses.MISSING
@@ -286,76 +372,6 @@ def _initializer(cls: Any, given_fields: list[Any], frozen: bool) -> Any:
     exec(text, sys.modules[cls.__module__].__dict__, made)  # noqa: S102 - as the standard library does
     function = made["make"](**known)
     function.__qualname__ = f"{cls.__qualname__}.__init__"
-    taken = {each.name: each.type for each in given_fields if each.init}
+    taken = {each.name: each.type for each in plan.given if each.init}
     function.__annotations__ = {**taken, "return": None}
     return function
-
-
-def _values(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What takes the values of these fields out of an object."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return (lambda made: (getattr(made, names[0]),)) if names else lambda made: ()
-
-
-def _equality(values: Callable[[Any], tuple[Any, ...]]) -> Any:
-    def __eq__(self: Any, other: Any) -> bool:  # noqa: N807
-        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
-
-    return __eq__
-
-
-def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Any:
-    def __hash__(self: Any) -> int:  # noqa: N807
-        return hash(values(self))
-
-    return __hash__
-
-
-_SHOWN: set[tuple[int, int]] = set()
-"""Objects of which a representation is being made, each with the thread that makes it: they may hold themselves."""
-
-
-def _representation(names: list[str]) -> Any:
-    def __repr__(self: Any) -> str:  # noqa: N807
-        key = id(self), get_ident()
-        if key in _SHOWN:
-            return "..."
-        _SHOWN.add(key)
-        try:
-            return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
-        finally:
-            _SHOWN.discard(key)
-
-    return __repr__
-
-
-def _refusals(names: list[str]) -> dict[str, Any]:
-    """What freezes the fields."""
-
-    def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
-        cls = _having(type(self), "__setattr__", __setattr__)
-        if type(self) is cls or name in names:
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-        super(cls, self).__setattr__(name, value)
-
-    def __delattr__(self: Any, name: str) -> None:  # noqa: N807
-        cls = _having(type(self), "__delattr__", __delattr__)
-        if type(self) is cls or name in names:
-            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
-        super(cls, self).__delattr__(name)
-
-    return {"__setattr__": __setattr__, "__delattr__": __delattr__}
-
-
-def _state(names: list[str]) -> dict[str, Any]:
-    """What pickles a frozen object with slots."""
-
-    def __getstate__(self: Any) -> list[Any]:  # noqa: N807
-        return [getattr(self, name) for name in names]
-
-    def __setstate__(self: Any, state: list[Any]) -> None:  # noqa: N807
-        for name, value in zip(names, state, strict=True):
-            object.__setattr__(self, name, value)
-
-    return {"__getstate__": __getstate__, "__setstate__": __setstate__}

@@ -8,13 +8,10 @@ imported then.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from _thread import _local
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib._bootstrap import ModuleSpec
-from importlib._bootstrap_external import SourceFileLoader, spec_from_file_location
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -56,29 +53,6 @@ def put_off(*names: str) -> Iterator[None]:
 def leave_out(name: str) -> None:
     """Have nothing imported for this module: it is one that only changes others, and of which nobody asks anything."""
     sys.modules.setdefault(name, ModuleType(name))
-
-
-class _OwnModules:
-    """Finds the modules of this package where they lie, without a search: a third of what it takes to import them."""
-
-    @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """As the import system asks; None where it has to search."""
-        if path is None or not name.startswith("ragdatakit."):
-            return None
-        place = f"{path[0]}{os.sep}{name[name.rindex('.') + 1 :]}"
-        for file, inside in ((f"{place}.py", None), (f"{place}{os.sep}__init__.py", [place])):
-            if os.path.exists(file):  # noqa: PTH110 - imports little
-                return spec_from_file_location(
-                    name, file, loader=SourceFileLoader(name, file), submodule_search_locations=inside
-                )
-        return None
-
-
-def find_at_once() -> None:
-    """From now on modules of this package are found without a search."""
-    if _OwnModules not in sys.meta_path:
-        sys.meta_path.insert(0, _OwnModules)
 
 
 def late_module(name: str) -> Any:

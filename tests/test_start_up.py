@@ -115,18 +115,48 @@ def test_a_late_module_is_imported_when_it_is_asked() -> None:
     assert colorsys.rgb_to_hsv is importlib.import_module("colorsys").rgb_to_hsv
 
 
-def test_modules_found_at_once_are_those_that_a_search_finds() -> None:
+def test_modules_found_at_once_are_those_that_a_search_finds(tmp_path: Path) -> None:
     code = """
 import importlib.util
-from ragdatakit.late_modules import find_at_once
+from ragdatakit.own_modules import find_at_once
 import ragdatakit
 def all_specs():
     names = ["ragdatakit.schemas", "ragdatakit.schemas.options", "ragdatakit.fixes.nothing"]
     found = [importlib.util.find_spec(name) for name in names]
-    return [(s.origin, s.cached, s.submodule_search_locations, type(s.loader)) if s else s for s in found]
+    facts = [(s.origin, s.cached, s.submodule_search_locations) if s else s for s in found]
+    return facts, [s.loader.get_code(s.name) for s in found if s]
 before = all_specs()
 find_at_once()
-assert all_specs() == before and before[2] is None
+assert all_specs() == before and before[0][2] is None
+"""
+
+    for options in ((), ("-O",), ("-X", f"pycache_prefix={tmp_path}")):
+        assert spawn(code=(*options, "-c", code)).code == 0
+
+
+def test_code_of_a_module_is_that_of_its_source_now(tmp_path: Path) -> None:
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(tmp_path)!r})
+from pathlib import Path
+from ragdatakit import own_modules
+own_modules.find_at_once()
+folder = Path({str(tmp_path)!r})
+source = folder / "some.py"
+def number():
+    spec = own_modules._OwnModules.find_spec("ragdatakit.some", [str(folder)])
+    made = {{}}
+    exec(spec.loader.get_code(spec.name), made)
+    return made["number"], made["text"]
+source.write_text("number, text = 1, 'a' * 3")
+assert number() == (1, "aaa")
+kept = Path(own_modules._OwnModules.find_spec("ragdatakit.some", [str(folder)]).cached)
+assert kept.exists() and number() == (1, "aaa")
+kept.write_bytes(kept.read_bytes()[:9])
+assert number() == (1, "aaa")
+source.write_text("number, text = 2, " + repr("b" * 200_000))
+os.utime(source, (7, 7))
+assert [number() for _ in range(2)] == [(2, "b" * 200_000)] * 2
 """
 
     assert spawn(code=("-c", code)).code == 0
@@ -213,7 +243,7 @@ def test_help_imports_no_room_but_its_own() -> None:
     names = {name for name in imported("--help") if name.startswith("ragdatakit.")}
 
     names -= {f"ragdatakit.reports{part}" for part in ("", ".findings", ".findings.ci_commands")}  # of every output
-    rooms = {"__main__", "cli", "late_modules", "late_patterns", "schemas", "stopping", "version"}
+    rooms = {"__main__", "cli", "late_modules", "late_patterns", "own_modules", "schemas", "stopping", "version"}
     assert {name.split(".")[1] for name in names} <= rooms
     assert "ragdatakit.schemas.declarations" not in names
 

@@ -13,7 +13,8 @@ import pytest
 
 import ragdatakit
 from ragdatakit.converters import Options, get_converter
-from ragdatakit.files.detection.plain_sources import is_about, table_dataset, text_dataset
+from ragdatakit.files.detection.plain_names import is_about
+from ragdatakit.files.detection.plain_sources import table_dataset, text_dataset
 from ragdatakit.files.detection.triple_files import read_triple_head, triple_columns
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import RecordReader

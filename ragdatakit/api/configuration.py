@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import option_words
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike
 
@@ -209,7 +210,8 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-class WrittenSettings(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class WrittenSettings:
     """A file with settings that was written, the number of its sections, and the tables that are there as a comment."""
 
     path: Path

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ragdatakit.converters.column_maps import maps_edges, named_files
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.detection.plain_names import is_about
 from ragdatakit.files.detection.plain_sources import (
     PASSED_OVER,
     PLAIN_SOURCES,
-    is_about,
     table_dataset,
     text_dataset,
     without_notes,

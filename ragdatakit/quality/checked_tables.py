@@ -11,7 +11,7 @@ from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.converters.sql_tables import blocks_of, columns_of_questions
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.detection.plain_sources import READ_AS
+from ragdatakit.files.detection.plain_names import READ_AS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.schemas.conversions import Losses

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import Configurations
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import READ_AS
+from ragdatakit.files.detection.plain_names import READ_AS
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.quality.named_tables import NamedTables
 from ragdatakit.validators.collector import Selection

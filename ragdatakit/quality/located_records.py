@@ -17,7 +17,8 @@ from ragdatakit.files.containers.sources import HeadedSource, Source
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.containers.tagged_text import ElementFinder
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
+from ragdatakit.files.detection.plain_names import READ_AS
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.detection.sniffing import beginning, json_container
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.named_rows import named_rows

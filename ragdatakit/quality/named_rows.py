@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ragdatakit.converters.plain.row_ids import ColumnedFile
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import READ_AS
+from ragdatakit.files.detection.plain_names import READ_AS
 from ragdatakit.files.reading.csv_tables import CsvForm
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.table_rows import Row

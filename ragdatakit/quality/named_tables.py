@@ -15,7 +15,7 @@ from ragdatakit.converters.column_maps import parse
 from ragdatakit.files.configuration.named_tables import place_of_column
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import READ_AS
+from ragdatakit.files.detection.plain_names import READ_AS
 from ragdatakit.files.reading.csv_tables import LineFault
 from ragdatakit.files.reading.table_rows import Row, text_of
 from ragdatakit.late_dataclasses import dataclass

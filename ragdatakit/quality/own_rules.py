@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from ragdatakit.converters import converter_names
 from ragdatakit.files.datasets import Dataset
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
+from ragdatakit.files.detection.plain_names import READ_AS
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.findings import QualityFindings

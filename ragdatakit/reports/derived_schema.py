@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -32,7 +32,7 @@ def _bounded(kind: Any) -> Any:
     if kind is int:
         return Annotated[int, msgspec.Meta(ge=0)]
     if origin is Annotated:
-        return Annotated[arguments[0], msgspec.Meta(**arguments[1]._asdict())]
+        return Annotated[arguments[0], msgspec.Meta(**asdict(arguments[1]))]
     if origin in (Union, UnionType):
         return Union[tuple(map(_bounded, arguments))]  # noqa: UP007 - made of a tuple
     if origin in (dict, Mapping):  # JSON has texts for keys

@@ -5,10 +5,13 @@ msgspec's own marks are not used, so that a run of `validate` need not import it
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
+
+from ragdatakit.late_dataclasses import dataclass
 
 
-class Bounds(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bounds:
     """The least and the most of a number, the pattern of a text; named as msgspec names them."""
 
     ge: float | None = None

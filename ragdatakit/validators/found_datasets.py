@@ -11,7 +11,7 @@ from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.configuration.settings_below import not_used
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import Detected, detect
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.detection.plain_names import PLAIN_NAMES
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import UnreadableError
 from ragdatakit.files.paths.own_files import OWN
@@ -54,7 +54,7 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
     refused: list[RagdataError] = []
     paths = [path for path in paths if not options.configurations.of(path).excludes(path)]
     looked_at: list[tuple[Path, Iterator[Detected]]] = []
-    if options.whole_datasets and format_name not in PLAIN_SOURCES:
+    if options.whole_datasets and format_name not in PLAIN_NAMES:
         if options.tables is not None and not format_name:
             refused += _missing_tables(paths, options)
             paths, places = _tables_of(paths, options)
@@ -105,7 +105,7 @@ def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, opt
         named = format_name or _format_at(configuration, file)
         by_format.setdefault((named, configuration.formats), []).append(file)
     for (named, plugged), mine in by_format.items():
-        if named in PLAIN_SOURCES:
+        if named in PLAIN_NAMES:
             left.update(mine)
             continue
         by_content = options.skip_unrecognised
@@ -186,7 +186,7 @@ def _at_path(
         if (given := configuration.at(place).get(("format",))) is not None
     }
     for place, name in places.items():
-        if name not in PLAIN_SOURCES or options.quality is not None:
+        if name not in PLAIN_NAMES or options.quality is not None:
             yield _detected(place, name, options, configuration.excludes, configuration.formats)
     inner = {Path(os.path.abspath(place)) for place in places}  # noqa: PTH100 - without following links
     excluded: list[Path] = []
@@ -242,7 +242,7 @@ def _detected(
 ) -> Detected:
     """The datasets at a path; where quality is checked, also plain texts and tables, of which nothing is declared."""
     quality = options.quality
-    if format_name in PLAIN_SOURCES:
+    if format_name in PLAIN_NAMES:
         if quality is None:
             reason = f"nothing is declared of plain data ({format_name}) that could be checked"
             raise RagdataError(f"{reason}; with --quality its texts are checked")
@@ -263,6 +263,8 @@ def _detected(
 
 def _is_plain(path: Path) -> bool:
     """Whether texts or tables are there that are no dataset of a framework."""
+    from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+
     for find in PLAIN_SOURCES.values():
         with skip_unreadable():
             return bool(find(path, boundary_of(path)).files)

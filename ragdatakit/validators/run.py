@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.configuration.chosen import Configuration
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
+from ragdatakit.files.detection.plain_names import PLAIN_NAMES, READ_AS
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -295,7 +295,7 @@ def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counte
     for one in checked:
         name = one.dataset.format.name
         alike = (t for t in together if t[0].dataset.format.name == name and t[0].settings == one.settings)
-        mine = None if name in PLAIN_SOURCES else next(alike, None)
+        mine = None if name in PLAIN_NAMES else next(alike, None)
         together.append([one]) if mine is None else mine.append(one)
     for mine in together:
         parts, settings = [one.dataset for one in mine], mine[0].settings
@@ -310,7 +310,7 @@ def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counte
 
 
 def _is_undeclared(dataset: Dataset) -> bool:
-    return dataset.format.name in PLAIN_SOURCES and READ_AS not in dataset.options
+    return dataset.format.name in PLAIN_NAMES and READ_AS not in dataset.options
 
 
 def _check_required(

@@ -205,12 +205,12 @@ def _plugins(configuration: Configuration) -> tuple[Plugin, ...]:
 
 
 def _refuse_unknown_formats(configuration: Configuration) -> None:
-    from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+    from ragdatakit.files.detection.plain_names import PLAIN_NAMES
     from ragdatakit.schemas import FORMATS
     from ragdatakit.schemas.settings.plugins import PLUGGED
 
     formats = [name for name in FORMATS if name not in PLUGGED or name in configuration.formats]
-    known = [*formats, *PLAIN_SOURCES]
+    known = [*formats, *PLAIN_NAMES]
     for section in configuration.sections:
         given = section.values.get(("format",))
         if given is not None and given.value not in known:

@@ -24,7 +24,7 @@ from ragdatakit.files.detection.layout_files import (
     not_even_json,
     sniffed_files,
 )
-from ragdatakit.files.detection.plain_sources import is_about
+from ragdatakit.files.detection.plain_names import is_about
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
 from ragdatakit.files.detection.written_folders import WrittenFolders
 from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.detection.odd_beginnings import PACKED
-from ragdatakit.files.detection.plain_sources import is_about
+from ragdatakit.files.detection.plain_names import is_about
 from ragdatakit.files.paths.folders import Tree, size_of
 from ragdatakit.schemas.errors import skip_unreadable
 from ragdatakit.schemas.summaries import LeftOut, NotRead

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.plain_names import PLAIN_NAMES, is_about
 from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES, triple_files
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
@@ -53,11 +54,6 @@ TABLE = Format(
 )
 _SPLIT = late_pattern(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
 _ENDINGS = late_pattern(r"(?:\.[a-z]+)(?:\.gz)?$")
-_ABOUT_FILE = late_pattern(r"(?:readme|licen[cs]e|copying|changelog)(?:\.[a-z]{2,3})?(?:\.(?:txt|md|markdown))?")
-_ABOUT_CAPITALS = late_pattern(
-    r"(?:README|ABOUT|SOURCES?|LICEN[CS]ES?|COPYING|NOTICES?|CHANGELOG|CHANGES|CITATION|AUTHORS|CONTRIBUTING)(?:[._-].*)?"
-)
-"""``source.txt`` may be a text like others, ``SOURCE.txt`` is none."""
 PASSED_OVER = "passed_over"
 """The option of a plain dataset that has the files that are not read, each with the reason."""
 _BESIDE_TRIPLES = "a side file of a graph, which is not read"
@@ -70,8 +66,6 @@ NUMBERED = "numbered"
 LABELS = "labels"
 """The option of a plain dataset that names the file with the labels of nodes and relations: names to labels, of
 names."""
-READ_AS = "read_as"
-"""The option of a plain dataset that has the options of its reader, where a configuration says them."""
 NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS, _OTHER_KIND)
 """The reasons why no check misses anything where such a file is not read."""
 
@@ -134,11 +128,6 @@ def split_of(path: Path) -> str | None:
     return found.group(1) if found else None
 
 
-def is_about(path: Path) -> bool:
-    """Whether a file is about the data next to it: a README, a licence, a note of where it comes from."""
-    return bool(_ABOUT_FILE.fullmatch(path.name.lower()) or _ABOUT_CAPITALS.fullmatch(path.name))
-
-
 def _is_other(path: Path) -> bool:
     """Whether a file may be data of another kind: a PDF, a web page, a table."""
     return not (path.name.lower().endswith(TEXT_SUFFIXES) or path.name in SETTINGS_FILES or is_about(path))
@@ -154,7 +143,9 @@ def without_notes(dataset: Dataset) -> Dataset:
     return dataset
 
 
-PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = {"text": text_dataset, "table": table_dataset}
+PLAIN_SOURCES: dict[str, Callable[[Path, Boundary], Dataset]] = dict(
+    zip(PLAIN_NAMES, (text_dataset, table_dataset), strict=True)
+)
 """Format to what finds its files at a path, of which those are read that lie within a boundary."""
 
 

@@ -17,7 +17,7 @@ from ragdatakit.files.containers.beginnings import HEAD_BYTES
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import detect_around, formats_named
 from ragdatakit.files.detection.layout_files import DATA_SUFFIXES
-from ragdatakit.files.detection.plain_sources import is_about
+from ragdatakit.files.detection.plain_names import is_about
 from ragdatakit.files.detection.sniffed_text import Beginning
 from ragdatakit.files.detection.sniffing import beginning, guess, looks_like, read_head
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
