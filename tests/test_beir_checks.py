@@ -41,6 +41,7 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "valid/quoted-cells": {"test": (3, 2, 2)},
     "valid/splits": {"test": (3, 1, 1), "train": (3, 1, 2)},
     "valid/windows-lines": {"test": (3, 2, 3)},
+    "broken/unusual-header": {"test": (3, 2, 3)},
     "valid/with-metadata": {"dev": (2, 1, 2)},
     "broken/blank-line": "JSONDecodeError",
     "broken/blank-line-2": "IndexError",
@@ -785,3 +786,23 @@ def test_ids_that_look_the_same_are_told_apart(judged: str, there: str, apart: s
     (finding,) = validate(tmp_path / "set", select="BE202").findings
 
     assert finding.fault == f'there is no query "{judged}" (did you mean "{there}"{apart}?)'
+
+
+@pytest.mark.parametrize(
+    ("header", "named"),
+    [
+        ("query-id\tcorpus-id\tscore", ""),
+        ("Query-ID\tCorpus-ID\tScore", ""),
+        ("query-id,corpus-id,score", ""),  # what is between them is seen in the lines below
+        ("doc-id\tquery-id\tscore", "doc-id, query-id, score"),
+        ("query_id\tcorpus_id\tscore", "query_id, corpus_id, score"),
+        ("corpus-id\tquery-id\tscore", "corpus-id, query-id, score"),
+        ("query-id\tcorpus-id\trelevance", ""),
+    ],
+)
+def test_a_header_that_names_other_columns(tmp_path: Path, header: str, named: str) -> None:
+    folder = shutil.copytree(FIXTURES / "beir" / "valid" / "folder", tmp_path / "data")
+    qrels = folder / "qrels" / "test.tsv"
+    qrels.write_text(f"{header}\n{qrels.read_text().partition(chr(10))[2]}")
+    found = [(f.line, f.fault) for f in validate(folder).findings if f.code == "BE129"]
+    assert found == ([(1, f'the header is "{named}"; expected query-id, corpus-id, score')] if named else [])

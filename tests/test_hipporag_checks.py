@@ -16,6 +16,7 @@ from ragdatakit.schemas import find_rules
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.hipporag.questions import question_problems
+from tests.command_line import FIXTURES
 from tests.hipporag_oracle import CASES, VERDICTS
 from tests.upstream_data import UPSTREAM_DATA
 
@@ -241,3 +242,8 @@ def test_a_blank_more_is_another_passage(tmp_path: Path) -> None:
     (tmp_path / "musique_train.json").write_text(json.dumps(questions), encoding="utf-8")
 
     assert rules(tmp_path) == {"gold-passage-not-in-corpus": 1}
+
+
+def test_a_gold_passage_that_differs_in_blanks_only_is_said_to_do_so() -> None:
+    (finding,) = validate(FIXTURES / "hipporag" / "broken" / "gold-passage-not-in-corpus" / "data").findings
+    assert finding.fault.endswith("; it has one that differs from it in blanks only")

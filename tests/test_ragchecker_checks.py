@@ -59,7 +59,7 @@ EXAMPLES: dict[str, tuple[Any, str, str]] = {
     "4 a label in small letters": (one(answer2response=["entailment"]), "unknown-label", "error"),
     "5 a label too many": (one(answer2response=[E, N]), "misshapen-labels", "error"),
     "6 ragged labels": (one(retrieved2answer=[[E], []]), "misshapen-labels", "error"),
-    "7 two rows with one id": ({"results": [INPUT, INPUT]}, "repeated-query-id", "error"),
+    "7 two rows with one id": ({"results": [INPUT, INPUT]}, "repeated-query-id", "warning"),
     "8 legacy groups": ({"results": [OUTPUT], "metrics": {"overall": {}}}, "legacy-groups", "error"),
     "9 results null": ('{"results": null}', "results-not-list", "error"),
     "10 stored precision": (one(metrics={"precision": 0.9}), "stored-metric-differs", "warning"),

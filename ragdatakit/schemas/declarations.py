@@ -46,6 +46,7 @@ Damage = Literal[
     "repeated-wrapper",  # ... that has such a member more than once: only the first is read here
     "item-range",  # a list item or object value outside minimum..maximum
     "no-header",  # a CSV file without a line; in a file of columns, a first line that is not a header
+    "odd-header",  # in a file of columns, a header that names others
     "missing-column",  # a CSV header without a required column
     "long-row",  # a CSV row with more cells than the rows before
     "short-row",  # a CSV row without a declared column

@@ -171,6 +171,7 @@ def _text_of(cell: str) -> str:
     return _BREAK.sub("\n", cell.replace('""', '"'))
 
 
+_BETWEEN = late_pattern(r"[\s,;|\"]+")
 _SEPARATORS = {"blanks": None, "commas": ",", "semicolons": ";", "vertical bars": "|"}
 
 
@@ -221,6 +222,13 @@ class LineReader:
         names = self.columns.separator.join(self.names)
         rest = line.removeprefix(names).strip() if line.startswith(names) else ""
         return rest if len(rest.split()) >= self._count and self.looks_like_record(rest) else ""
+
+    def other_names(self, line: str) -> list[str]:
+        """What a header names in place of the columns, whatever is between the names; nothing where it names these. A
+        column of numbers may be called as one likes."""
+        found = [name for name in _BETWEEN.split(line.casefold()) if name]
+        expected = [name for name in self.names if name not in self._types]
+        return found if found[: len(expected)] != expected else []
 
     def _miscounted(self, line: str, found: int) -> LineError:
         what = {"\t": "tab-separated column", "": "column"}[self.columns.separator]

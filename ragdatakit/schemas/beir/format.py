@@ -91,6 +91,7 @@ JUDGEMENT = Record(
         "blank": "blank-line",
         "extra": "further-columns",
         "no-header": "no-header",
+        "odd-header": "unusual-header",
         "no-records": "no-records",
     },
     examples=({"query-id": "q1", "corpus-id": "d1", "score": 1},),

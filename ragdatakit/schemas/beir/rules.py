@@ -255,6 +255,18 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="corpus/test-00000-of-00001.parquet with the columns _id, id, title, text",
         good="corpus/test-00000-of-00001.parquet with the columns _id, title, text",
     ),
+    Rule(
+        "BE129 unusual-header warning",
+        since="0.2.0",
+        summary="A header of judgements that does not begin with query-id and corpus-id.",
+        message="the header is {names}; expected query-id, corpus-id, score",
+        upstream="the loader passes over it and takes the columns in this order, whatever they are called; tools that "
+        "go by the names find none of them",
+        hint="write query-id, corpus-id and score with tabs between them, or swap the columns if they are as it says",
+        source=_QRELS,
+        bad="doc-id\tquery-id\tscore\nq1\td1\t1",
+        good="query-id\tcorpus-id\tscore\nq1\td1\t1",
+    ),
 )
 
 SET_RULES: tuple[Rule, ...] = (

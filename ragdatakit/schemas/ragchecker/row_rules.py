@@ -45,7 +45,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source="ragchecker/integrations/llama_index.py: response_to_rag_results",
     ),
     Rule(
-        "RC004 repeated-query-id error",
+        "RC004 repeated-query-id warning",
         since="0.2.0",
         summary="Two rows of a file have one query_id.",
         message="duplicate query_id {value}",

@@ -170,8 +170,10 @@ def _corpus_problems(value: dict[str, Any], joiner: str, corpus: KnownPassages) 
         if not paragraph.supporting:
             yield Problem("paragraph-not-in-corpus", paragraph.pointer)
             continue
-        nearly = ""
-        if "supporting_facts" in value:
+        nearly, text = "", paragraph.passage[len(passage_text(paragraph.title, "")) :]
+        if corpus.code(passage_text(*(" ".join(part.split()) for part in (paragraph.title, text)))) in corpus:
+            nearly = "; it has one that differs from it in blanks only"
+        elif "supporting_facts" in value:
             sentences = value["context"][int(paragraph.pointer.rsplit("/", 1)[1])][1]
             if corpus.code(passage_text(paragraph.title, other.join(sentences))) in corpus:
                 nearly = f"; it has one whose sentences are joined with{'' if other else 'out'} a blank"

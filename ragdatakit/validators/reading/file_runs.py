@@ -365,6 +365,7 @@ class LinesRun(FileRun):
         if not header:
             return
         from ragdatakit.schemas.line_cells import LineError, LineReader, cut
+        from ragdatakit.validators.excerpts import show
 
         text, problem = decoded_text(header)
         try:
@@ -379,6 +380,8 @@ class LinesRun(FileRun):
                 facts = {"fault": "a judgement runs on behind the header, on its line"}
                 hint = "put a line break between them"
                 problem = Problem(rule, None, behind, facts, text.rindex(behind), len(behind), hint=hint)
+            elif (odd := rules.get("odd-header")) and (names := reader.other_names(text)):
+                problem = Problem(odd, facts={"names": show(", ".join(names))})
         if problem is not None:
             self.run_.emit_record(self.file, problem, Located(NO_RECORD, 1, len(whole) - len(header), header))
 
