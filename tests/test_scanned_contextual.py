@@ -11,6 +11,7 @@ import pytest
 
 from ragdatakit.api.report import report
 from ragdatakit.converters.contextual_retrieval import reading, scanned_documents
+from ragdatakit.files.containers import json_text
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Summary
@@ -122,6 +123,36 @@ def test_usual_documents_are_read_once(
     assert opened.count("documents") == 1
     assert isinstance(by_rows, Summary)
     assert {table.name: table.rows for table in by_rows.tables}["documents"] == 60
+
+
+@pytest.mark.parametrize("columns", [False, True])
+def test_documents_are_read_once_where_questions_end_early(
+    columns: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the first of them say of documents is taken."""
+    folder = written(tmp_path / "set", [document(number, Random(number)) for number in range(9)], [])
+    (folder / "evaluation_set.jsonl").write_text("")
+    origin = json.dumps([{"uuid": document(4, Random(4))["original_uuid"], "meta": {"from": "here"}}])
+    opened: list[str] = []
+
+    def objects(self: RecordReader, file: Any, *given: Any) -> Any:
+        opened.append(file.kind)
+        if file.kind != "questions":
+            yield from read(self, file, *given)
+            return
+        yield json_text.fields_of(f'{{"query": "q", "golden_documents": {origin}}}'.encode())
+        raise RagdataError("the disk is broken")
+
+    read = RecordReader.objects
+    monkeypatch.setattr(RecordReader, "objects", objects)
+    if columns:
+        by_columns(monkeypatch)
+    found = reported(folder)
+
+    assert isinstance(found, Summary)
+    assert opened.count("documents") == (not columns)
+    (keys,) = (f.values for f in found.frequencies if f.name == "documents.metadata")
+    assert ("from", 1) in keys
 
 
 def test_odd_documents_are_read_by_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

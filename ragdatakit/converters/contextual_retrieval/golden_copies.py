@@ -15,6 +15,7 @@ from ragdatakit.converters.contextual_retrieval.fields import (
     pair_of,
     place_of,
 )
+from ragdatakit.schemas.errors import MachineError, RagdataError
 
 _NO_ORIGIN = ("num_chunks", "doc_id", "original_uuid", "title", "content", "chunks")
 _OF_CORPUS_CHUNK = (*OF_CHUNK, "original_uuid")
@@ -24,7 +25,7 @@ Place = tuple[str, int]
 
 class GoldenCopies:
     """What the first copy of each document and chunk says, among all ``questions``, which are read once, when somebody
-    asks."""
+    asks: as far as they can be read, which their own table says."""
 
     def __init__(self, questions: Callable[[], Iterator[Fields]]) -> None:
         self._questions = questions
@@ -55,9 +56,15 @@ class GoldenCopies:
 
     def _collected(self) -> dict[str, Fields]:
         if self._documents is None:
-            self._documents = {}
-            for fields in self._questions():
-                self._collect(fields, self._documents)
+            documents: dict[str, Fields] = {}
+            try:
+                for fields in self._questions():
+                    self._collect(fields, documents)
+            except MachineError:
+                raise
+            except RagdataError:
+                pass
+            self._documents = documents
             self._uuids = {uuid for uuid, _ in self._named}
         return self._documents
 
