@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas as pd
@@ -14,15 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragdatakit.files.containers import csv_rows
 from ragdatakit.files.containers.csv_cells import ColumnScan, chunk_rows, coerced, split_record
 from ragdatakit.files.containers.csv_plain import cut_plain
-from ragdatakit.files.containers.csv_rows import CsvReader, Cutter, locate_rows
+from ragdatakit.files.containers.csv_rows import CsvReader, Cutter, cut_rows, found_rows, locate_rows
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.sheets import cut_records
 from ragdatakit.schemas.cells import MISSING
 from tests.broad import examples
+from tests.scanner_tools import needs_scanner
 
 NUMBER_LIKE = [
     *"1 01 +7 -0 1.5 18446744073709551615 9223372036854775807 9223372036854775808 -1 -9223372036854775808".split(),
@@ -191,6 +194,26 @@ def test_rows_are_found_again_by_their_number(tmp_path: Path) -> None:
     for quick in QUICK:
         found = dict(locate_rows(Source(path, False, block_bytes=300), table, wanted, reader.widths, quick))
         assert found == {record: expected[record] for record in wanted}
+
+
+@pytest.mark.parametrize("quick", [cut_plain, pytest.param(cut_records, marks=needs_scanner)])
+@pytest.mark.parametrize("together", [1, 9, 40, 1 << 14])
+def test_few_rows_are_found_as_all_are_cut(quick: Cutter, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_rows, "_AT_ONCE", together)
+    monkeypatch.setattr(csv_rows, "_BYTES_OF_ONE", 1)
+    rng = Random(together)
+    for _ in range(100):
+        rows = [rng.choice(("a,b\n", '"x, y","z"\n', f'a,"{"b" * rng.randrange(60)}"\n')) for _ in range(60)]
+        odd = [rng.choice(PIECES) for _ in range(rng.choice((0, 0, 1, 3)))]
+        for piece in odd:
+            rows.insert(rng.randrange(60), piece)
+        data = "".join(rows).encode()
+        every, _, _ = cut_rows(data, 7, 3, True, (2,))
+        numbers = sorted(rng.sample(range(65), rng.randrange(9)))
+
+        found = list(found_rows(data, 7, 3, numbers, (2,), quick))
+
+        assert found == [every[number] for number in numbers if number < len(every)], data
 
 
 def test_a_long_cell_is_no_open_quote(tmp_path: Path) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
 import random
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ragdatakit.files.containers import parquet_tables
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.graphrag.frame_metadata import metadata_damage
+from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.validators.graphrag import sql_tables
 from tests.broad import examples
@@ -181,6 +188,53 @@ def test_what_pandas_does_not_read_of_a_table_in_csv(
 
     assert [(f["code"], f["line"]) for f in findings] == [("GR022", line)]
     assert findings[0]["message"].startswith(f"it cannot be read: {message}")
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize(
+    ("make", "code", "message"),
+    [
+        (lambda data: data.decode().encode("utf-16"), "RD118", "UTF-16"),
+        (gzip.compress, "RD104", "holds gzip data, but the name says plain text"),
+        (lambda data: gzip.compress(data)[:-20], "RD104", "holds gzip data, but the name says plain text"),
+        (lambda _: b"", "GR022", "it cannot be read: there is nothing in it"),
+        (lambda _: b"\n \n", "GR022", "it cannot be read: there is nothing in it"),
+    ],
+)
+def test_a_table_in_csv_that_is_no_text_is_called_so(
+    make: Callable[[bytes], bytes], code: str, message: str, held: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not held:
+        monkeypatch.setattr(sql_tables, "_TINY", 0)
+    index = shutil.copytree(CSV, tmp_path / "index")
+    table = index / "text_units.csv"
+    table.write_bytes(make(table.read_bytes()))
+
+    findings = run("validate", index, "--json").json["findings"]
+
+    assert [f["code"] for f in findings] == [code]
+    assert message in findings[0]["message"]
+
+
+@given(st.lists(st.sampled_from([*'ab,,,"\n\n 1', '""', '"a,b"', '"a\nb"', "\r\n", "é", "\0", "\udcff"]), max_size=30))
+@settings(max_examples=examples(300), deadline=None)
+def test_a_table_in_csv_without_a_fault_is_what_pandas_reads(pieces: list[str]) -> None:
+    data = f"a,b\n{''.join(pieces)}".encode("utf-8", "surrogateescape")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "entities.csv"
+        path.write_bytes(data)
+        table = StoredTable(DataFile(path, path.name, path.name, "entities"))
+        rows = [[*cells, *[""] * (2 - len(cells))] for _, cells in table.cells()]
+    try:
+        frame = pd.read_csv(io.StringIO(data.decode(), newline=""), dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, UnicodeDecodeError):
+        assert table.fault is not None or table.file_faults
+        return
+
+    is_shifted = not isinstance(frame.index, pd.RangeIndex)
+    is_faulty = bool(table.fault or table.file_faults)
+    assert is_faulty or not is_shifted
+    assert is_faulty or rows == frame.fillna("").to_numpy().tolist()
 
 
 def test_a_list_that_takes_too_much_memory_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:

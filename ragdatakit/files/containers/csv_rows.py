@@ -28,7 +28,7 @@ LONGEST_OPEN = 1 << 26
 _WORTH_CUTTING = 4
 """This part of a block, left behind the end of a chunk of rows, is cut as it is: to add to it is to copy it all."""
 _MANY, _MOST_ODD = 64, 1 << 10  # rows that are worth the quick way; rows cut one by one at once where it often fails
-_MOST_FOUND = 1 << 8  # records that the quick way leads to, for each of which all data behind it is copied
+_BYTES_OF_ONE, _AT_ONCE = 1 << 10, 1 << 14  # for each record that the quick way leads to; that are copied for it
 
 Cutter = Callable[[bytes, int, bool, tuple[int, ...]], tuple[int, int, int]]
 """A quick way to cut up to so many rows: (rows, bytes, lines) at the beginning of data, as far as it is certain."""
@@ -289,23 +289,37 @@ def found_rows(
     data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...], quick: Cutter | None
 ) -> Iterator[RawRow]:
     """The records with these numbers (ascending); of a few the others are cut by the quick way, as far as it goes."""
-    if quick is None or len(numbers) > _MOST_FOUND:
+    if quick is None or len(numbers) > len(data) // _BYTES_OF_ONE:
         every, _, _ = cut_rows(data, offset, line, True, widths)
         yield from (every[number] for number in numbers if number < len(every))
         return
     at = row = 0
     for number in numbers:
         while row < number:
-            rows, used, lines = quick(data[at:], number - row, True, widths)
+            rows, used, lines = _next_rows(data, at, number - row, widths, quick)
             if not used:
-                cut, used, lines = cut_rows(data[at:], 0, 1, True, widths, most=1)
+                cut, used, lines = _next_row(data, at, 0, 1, widths)
                 rows = len(cut)
             if not used:
                 return
             at, row, line = at + used, row + rows, line + lines
-        cut, used, lines = cut_rows(data[at:], offset + at, line, True, widths, most=1)
+        cut, used, lines = _next_row(data, at, offset + at, line, widths)
         yield from cut
         at, row, line = at + used, row + 1, line + lines
+
+
+def _next_rows(data: bytes, at: int, most: int, widths: tuple[int, ...], quick: Cutter) -> tuple[int, int, int]:
+    """What the quick way cuts of what is behind a place: of all of it only where a record is long."""
+    end = at + _AT_ONCE
+    found = quick(data[at:end], most, end >= len(data), widths)
+    return found if found[1] or end >= len(data) else quick(data[at:], most, True, widths)
+
+
+def _next_row(data: bytes, at: int, offset: int, line: int, widths: tuple[int, ...]) -> tuple[list[RawRow], int, int]:
+    """The same one by one: the record that is next, or none."""
+    end = at + _AT_ONCE
+    found = cut_rows(data[at:end], offset, line, end >= len(data), widths, most=1)
+    return found if found[0] or end >= len(data) else cut_rows(data[at:], offset, line, True, widths, most=1)
 
 
 def _read_plain(source: Source, spans: list[tuple[int, int | None]]) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader, RawRow
 from ragdatakit.files.containers.parquet_tables import opened_parquet
-from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.containers.sources import FileFault, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.errors import RagdataError
@@ -51,7 +51,8 @@ class CsvFault(NamedTuple):
 class StoredTable:
     """One file of a table. Raises `RagdataError` where it cannot be read.
 
-    ``fault``: the first thing that pandas does not read as it is meant, once the rows of a CSV file were read.
+    ``fault``: the first thing that pandas does not read as it is meant, once the rows of a CSV file were read;
+    ``file_faults``: what is wrong with that file as a whole, as far as it was read last.
     """
 
     def __init__(self, file: DataFile) -> None:
@@ -62,6 +63,7 @@ class StoredTable:
         self._columns: tuple[str, ...] | None = None
         self.held: HeldRows | None = None
         self.fault: CsvFault | None = None
+        self.file_faults: list[FileFault] = []
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,7 +96,9 @@ class StoredTable:
         return self._csv_rows(names) if self.is_csv else self._parquet_rows(names)
 
     def _reader(self) -> CsvReader:
-        return CsvReader(Source(self.file.path, False, boundary=self.file.boundary))
+        source = Source(self.file.path, False, boundary=self.file.boundary)
+        self.file_faults = source.faults
+        return CsvReader(source)
 
     def cells(self) -> Iterator[tuple[int, list[str]]]:
         """The rows of a CSV file: the 1-based line on which each begins, and its cells as text."""
