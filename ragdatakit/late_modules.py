@@ -50,6 +50,19 @@ def put_off(*names: str) -> Iterator[None]:
             vars(each).pop("UUID", None)
 
 
+@contextmanager
+def without(name: str) -> Iterator[None]:
+    """Have what is imported in here do without a module that it can do without, unless that is imported already."""
+    is_there = name in sys.modules
+    if not is_there:
+        sys.modules[name] = None  # type: ignore[assignment] # as the import system has it
+    try:
+        yield
+    finally:
+        if not is_there:
+            del sys.modules[name]
+
+
 def leave_out(name: str) -> None:
     """Have nothing imported for this module: it is one that only changes others, and of which nobody asks anything."""
     sys.modules.setdefault(name, ModuleType(name))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragdatakit.reports.summary.numbers import QUANTILES
-from ragdatakit.schemas.evaluations import CheckedAnswer, ClaimPassage, ClaimScores, FailedClaim
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 from ragdatakit.schemas.results import FileSummary
+from ragdatakit.schemas.search.claims import CheckedAnswer, ClaimPassage, ClaimScores, FailedClaim
 from ragdatakit.schemas.summaries import (
     Bin,
     ColumnSummary,

@@ -11,7 +11,7 @@ import pytest
 import ragdatakit
 from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
 from ragdatakit.schemas.canonical import Answer, Document, Question, Run
-from ragdatakit.schemas.evaluations import FailedClaim
+from ragdatakit.schemas.search.claims import FailedClaim
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, tables_of
 from tests.ragchecker_oracle import VERDICTS, cases

@@ -141,6 +141,7 @@ sys.path.insert(0, {str(tmp_path)!r})
 from pathlib import Path
 from ragdatakit import own_modules
 own_modules.find_at_once()
+sys.dont_write_bytecode = False
 folder = Path({str(tmp_path)!r})
 source = folder / "some.py"
 def number():
@@ -184,6 +185,26 @@ def test_large_files_of_lines_need_no_more_than_numpy(tmp_path: Path) -> None:
     assert names.isdisjoint({"_hashlib", "concurrent.futures", "logging", "sqlite3"})
 
 
+def test_what_does_without_a_module_leaves_it_to_others() -> None:
+    code = """
+import sys
+from ragdatakit.late_modules import without
+with without("typing_extensions"):
+    import msgspec
+assert "typing_extensions" not in sys.modules
+import typing_extensions
+with without("typing_extensions"):
+    import typing_extensions
+assert sys.modules["typing_extensions"] is typing_extensions
+class Some(msgspec.Struct):
+    names: list[str | None] = []
+    facts: dict[str, float] = {}
+assert msgspec.json.decode(b'{"names": ["a", null]}', type=Some).names == ["a", None]
+"""
+
+    assert spawn(code=("-c", code)).code == 0
+
+
 def test_docstrings_of_numpy_are_nowhere_missed() -> None:
     code = """
 from ragdatakit.late_modules import leave_out
@@ -205,7 +226,9 @@ def test_tables_of_little_import_no_more_than_they_need() -> None:
 
 WRITING = {"csv", "hashlib", "ragdatakit.outputs.file_writers", "ragdatakit.converters.run"}
 """Modules that only those need who write a dataset."""
-OTHER_RESULTS = {"ragdatakit.schemas.diffs", "ragdatakit.schemas.gates"}
+OTHER_RESULTS = {"ragdatakit.schemas.diffs", "ragdatakit.schemas.gates", "ragdatakit.schemas.evaluations"}
+UNUSED = {"typing_extensions", "_socket", "ragdatakit.files.paths.manifest_document"}
+"""Modules that others import which a report needs."""
 
 
 @pytest.mark.skipif(library() is None, reason="without the scanner DuckDB reads the tables")
@@ -214,6 +237,7 @@ def test_a_report_imports_nothing_of_writing_nor_of_other_results() -> None:
 
     assert names.isdisjoint(HEAVY - {"numpy", "msgspec"})
     assert names.isdisjoint(WRITING | OTHER_RESULTS | {"ragdatakit.converters.chunking", "ragdatakit.outputs.sidecars"})
+    assert names.isdisjoint(UNUSED)
 
 
 def test_a_query_opens_the_database_in_its_own_process_only() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import wraps
-from inspect import cleandoc, getmro, signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from ragdatakit.schemas.options import Options
+from ragdatakit.stopping import is_the_command
 
 _Given = ParamSpec("_Given")
 _Options_co = TypeVar("_Options_co", covariant=True)
@@ -48,8 +49,8 @@ class _WithKeywords(Protocol[_Given, _Options_co]):
 def takes(options: Callable[_Given, _Options_co]) -> _WithKeywords[_Given, _Options_co]:
     """Give a function the fields of this dataclass as keywords in place of its first parameter, which is one, and what
     the dataclass says of them to its help."""
-    keywords = signature(options).parameters.values()
-    names = {parameter.name for parameter in keywords}
+    kind = cast("type[Options]", options)
+    names = {field.name for field in fields(kind)}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -57,11 +58,19 @@ def takes(options: Callable[_Given, _Options_co]) -> _WithKeywords[_Given, _Opti
             make: Callable[..., Any] = options
             return function(make(**{name: words.pop(name) for name in [*words] if name in names}), *given, **words)
 
-        docs = [kind.__doc__ for kind in getmro(cast("type", options)) if issubclass(kind, Options)]
-        with_keywords.__doc__ = "\n\n".join(cleandoc(text) for text in (function.__doc__, *docs) if text)
-        declared = signature(function)
-        own = [*declared.parameters.values()][1:]
-        with_keywords.__signature__ = declared.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
+        if not is_the_command():  # where nobody reads it
+            _describe(with_keywords, function, kind)
         return with_keywords
 
     return decorate
+
+
+def _describe(with_keywords: Callable[..., Any], function: Callable[..., Any], options: type[Options]) -> None:
+    """Have the help of a function say what the dataclass does."""
+    from inspect import cleandoc, signature
+
+    docs = [kind.__doc__ for kind in options.__mro__ if issubclass(kind, Options)]
+    with_keywords.__doc__ = "\n\n".join(cleandoc(text) for text in (function.__doc__, *docs) if text)
+    declared, keywords = signature(function), signature(options).parameters.values()
+    own = [*declared.parameters.values()][1:]
+    with_keywords.__signature__ = declared.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ragdatakit.late_modules import put_off
+from ragdatakit.late_modules import put_off, without
 from ragdatakit.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -38,6 +38,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init-config": ("config:init_command", "Write a ragdata.toml for the datasets that lie in a folder."),
 }
 
+_DECODING = ("report", "convert")
+"""Commands that decode records into objects of ours."""
 _TWO_LINES = 160
 _MEANT = {
     "--output": ("--output-file",),
@@ -84,6 +86,9 @@ class _LazyGroup(click.Group):
         with put_off("copy", "inspect", "ntpath", "urllib.parse"):  # all commands need these, or what imports them
             import dataclasses  # noqa: F401
             import pathlib  # noqa: F401
+        if cmd_name in _DECODING:
+            with without("typing_extensions"):  # which takes as long, for types that we do not use
+                import msgspec  # noqa: F401
 
         name, _, attribute = COMMANDS[cmd_name][0].partition(":")
         module = importlib.import_module(f"ragdatakit.cli.{name}")

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.texts import Joined

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ragdatakit.files.paths.sql_text import sql_text
+from ragdatakit.quick_values import NamedTuple
 
 
 class Condition(NamedTuple):

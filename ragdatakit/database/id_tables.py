@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.arrow_streams import incoming
@@ -14,6 +14,7 @@ from ragdatakit.database.columns import Kind, PackedColumn, RepeatedTexts, bits_
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.row_batches import canonical_columns
 from ragdatakit.files.paths.sql_text import sql_text
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.near_copies import compared
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
 from ragdatakit.quality.sketches import sketches
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.blocks import text_codes
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.measures import NOT_UTF8, Alphabet, TextMeasures, looked_at, text_measures

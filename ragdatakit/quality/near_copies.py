@@ -10,7 +10,7 @@ bands and these bits, 116 bytes a text, and for a part of the candidates at a ti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ragdatakit.arrays.graphs import NumpyGraph
 from ragdatakit.files.texts.texts_together import texts_together
 from ragdatakit.quality.sketches import BANDS
 from ragdatakit.quality.word_codes import DIGITS, MADE_WITH, RUN, runs, word_codes
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.texts import TextCopies, neighbours
 

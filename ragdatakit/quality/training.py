@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ragdatakit.arrays.code_tables import HashTable, repeated
 from ragdatakit.arrays.codes import are_among, distinct
 from ragdatakit.files.reading.kept_rows import Columns
 from ragdatakit.quality.findings import Checked, RecordLookup, shown_id
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.canonical import Triplet
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.evaluations import (
     AnswerScores,
-    ClaimScores,
     Comparison,
     Evaluation,
     QuestionResult,
@@ -18,6 +17,7 @@ from ragdatakit.schemas.evaluations import (
     Sanity,
     Score,
 )
+from ragdatakit.schemas.search.claims import ClaimScores
 from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, LOST
 from ragdatakit.schemas.search.gold_patterns import GOLD_PATTERNS, LOST_TEXTS
 from ragdatakit.schemas.search.modes import ALL_MODES

@@ -10,9 +10,10 @@ from typing import Any, Literal, NotRequired, TypedDict
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import Place, Share
-from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Comparison, QuestionResult, Sanity, Score
+from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, Comparison, QuestionResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import ContextItem, PathStep, Snippet
+from ragdatakit.schemas.search.claims import ClaimScores
 from ragdatakit.schemas.search.gold_causes import GoldCause
 
 _Mode = Literal[

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 import numpy as np
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:

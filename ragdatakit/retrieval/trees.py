@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from ragdatakit.files.raptor.hashing import NAME, USUAL, hashed
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.user_cache import cache_folder
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.passages import Passage
 from ragdatakit.retrieval.vectors.embedders import make_embedder

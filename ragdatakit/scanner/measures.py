@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.library import called, needed_library, run_seed
 from ragdatakit.scanner.texts import Bytes, Joined, Numbers
 

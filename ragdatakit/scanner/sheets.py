@@ -6,12 +6,13 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.library import ABI, PerThread, ScannerError, called, code_seeds, needed_library
 from ragdatakit.scanner.predicates import WHITE_SPACE, PythonDict, plain_ranges
 from ragdatakit.scanner.views import Numbers, numbers, wide_codes

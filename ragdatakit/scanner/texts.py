@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.library import ScannerError, called, code_seeds, library, needed_library
 from ragdatakit.scanner.views import WIDE
 

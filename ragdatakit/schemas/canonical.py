@@ -8,9 +8,10 @@ number and string in them keeps its exact form.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quick_values import NamedTuple
 
 MENTION = "is_mentioned_in"
 """The relation of an edge from an entity to a passage, where a graph has passages as nodes."""

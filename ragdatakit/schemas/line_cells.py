@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.late_patterns import late_pattern
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.declarations import Columns, File
 from ragdatakit.schemas.texts import many
 

@@ -7,10 +7,10 @@ from dataclasses import field
 from typing import Any
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods, NodeAround
 from ragdatakit.schemas.results import FileSummary
+from ragdatakit.schemas.search.claims import ClaimScores
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from collections import defaultdict
 from contextlib import closing
 from dataclasses import field
 from pathlib import Path
-from typing import NamedTuple
 
 from ragdatakit.api.validate import validate
 from ragdatakit.fixes.applying import PlainFile, resolved
 from ragdatakit.fixes.groups import is_grouped, rests_on
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from codecs import BOM_UTF8
 from functools import cached_property
-from typing import NamedTuple
+
+from ragdatakit.quick_values import NamedTuple
 
 
 class Point(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.chunking import chunk_id_of
@@ -24,6 +24,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.file_writers import LineWriter
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.outputs.written_files import Output
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.canonical import Chunk, Document, Question
 from ragdatakit.schemas.contextual_retrieval.format import CONTEXTS, CORPUS, QUESTIONS
 from ragdatakit.schemas.errors import RagdataError

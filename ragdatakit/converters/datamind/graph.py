@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import count, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import Raw, fields_of, loads, object_text, string_of
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.canonical import Edge, Node
 
 if TYPE_CHECKING:

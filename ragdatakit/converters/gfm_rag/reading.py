@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterator
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
@@ -16,6 +16,7 @@ from ragdatakit.files.containers.parquet_rows import shard_split
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
 
 DOCUMENT, ENTITY = "document", "entity"

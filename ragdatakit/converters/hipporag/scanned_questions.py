@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -23,6 +23,7 @@ from ragdatakit.database.edge_tables import texts_at
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.files.containers.json_text import dumps, loads
 from ragdatakit.files.hipporag.passages import EVIDENCE_FIELDS
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.predicates import Blank
 from ragdatakit.scanner.relations import Joined, Lacking, Parts, Several
 from ragdatakit.schemas.canonical import Question

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbe
 from ragdatakit.database.row_batches import row_batches
 from ragdatakit.files.containers.json_text import fields_of, string_of
 from ragdatakit.files.paths.folders import size_of
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.blocks import REST, BlockScanner, Items, ScannedBlock
 from ragdatakit.scanner.element_parts import Here, scanned_parts
 from ragdatakit.scanner.notes import BLANK

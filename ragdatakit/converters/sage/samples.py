@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
@@ -13,6 +13,7 @@ from ragdatakit.converters.sage.rows import answer_of, has_parts, id_in, questio
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.canonical import Trace
 
 

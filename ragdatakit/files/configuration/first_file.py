@@ -6,9 +6,9 @@ import glob
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.texts import as_text
 from ragdatakit.visible_text import visible_text
 

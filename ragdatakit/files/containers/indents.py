@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ragdatakit.quick_values import NamedTuple
 
 _PIECE = 1 << 20
 """Bytes that are counted at once: a line may have hundreds of millions."""

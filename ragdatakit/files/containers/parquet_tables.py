@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 from os import SEEK_END
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.beginnings import HEAD_BYTES, why_not_text
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from ragdatakit.quick_values import NamedTuple
 
 FIELDS, RECORDS, COMPLETE = "<|>", "##", "<|COMPLETE|>"
 CLAIM_FIELDS = ("subject_id", "object_id", "type", "status", "start_date", "end_date", "description", "source_text")

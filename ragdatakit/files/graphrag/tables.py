@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader, RawRow
@@ -11,6 +11,7 @@ from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import FileFault, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.graphrag.tables import BY_KIND, PREFIX
 

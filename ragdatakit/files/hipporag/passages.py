@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.quick_values import NamedTuple
 
 CORPUS_END = "_corpus.json"
 EVIDENCE_FIELDS = ("supporting_facts", "context", "contexts", "paragraphs")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import RagdataError, UnrecognisedError
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple, Self
+from typing import IO, Annotated, Any, Self
 
 import msgspec
 import numpy as np
@@ -25,6 +25,7 @@ from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import detect
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.errors import RagdataError
 
 _KEPT_TEXTS = 4096

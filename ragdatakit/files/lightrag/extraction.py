@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ragdatakit.files.lightrag.names import normalised
+from ragdatakit.quick_values import NamedTuple
 
 DELIMITER = "<|#|>"
 COMPLETE = "<|COMPLETE|>"

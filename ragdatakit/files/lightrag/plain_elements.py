@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from ragdatakit.quick_values import NamedTuple
 
 LONGEST = 1 << 20
 """Bytes beyond which the parser is given what has no end yet."""

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import msgspec
-import orjson
+from typing import Any, Literal
 
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
-from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.files.paths.own_files import MANIFEST as NAME
-from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.texts import encodable
@@ -42,6 +37,10 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write it to ``folder``."""
+        import orjson
+
+        from ragdatakit.files.paths.writing import write_whole
+
         document = {"version": VERSION, **{name: getattr(self, name) for name in self.__slots__}}
         write_whole(folder / NAME, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
@@ -52,55 +51,23 @@ def read_manifest(folder: Path, boundary: Boundary | None = None) -> Manifest | 
     path = folder / NAME
     if not _is_file(path):
         return None
+    import msgspec
+    import orjson
+
+    from ragdatakit.files.paths.manifest_document import decoded, source_files  # its decoder is not for every report
+
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError("it is too large")
         text = (boundary or boundary_of(folder)).read_bytes(path)
         orjson.loads(text)  # of what the declaration leaves open, too, all is to be such that it can be shown
-        document = _DOCUMENT.decode(text)
-        for name in [f.path for f in document.files] + [f.path for f in _source_files(document)]:
+        document = decoded(text)
+        for name in [f.path for f in document.files] + [f.path for f in source_files(document)]:
             _check_path(name)
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise RagdataError(f"{path} cannot be read: {error}") from None
     values = {name: getattr(document, name) for name in Manifest.__slots__ if name != "files"}
     return Manifest(**values, files=[msgspec.structs.asdict(entry) for entry in document.files])
-
-
-class _File(msgspec.Struct):
-    path: str
-    records: int | None
-    bytes: Annotated[int, msgspec.Meta(ge=0)]
-    sha256: str
-
-
-class _SourceFile(msgspec.Struct):
-    path: str
-    sha256: str
-
-
-class _Source(msgspec.Struct):
-    format: str = ""
-    files: list[_SourceFile] = []
-
-
-class _Document(msgspec.Struct):
-    """A manifest as it is in the file, where anybody may have edited it."""
-
-    version: Literal[1]
-    ragdata: str
-    source: dict[str, Any] = {}
-    target: dict[str, Any] = {}
-    options: dict[str, Any] = {}
-    counts: dict[str, int] = {}
-    losses: list[dict[str, Any]] = []
-    files: list[_File] = []
-
-
-_DOCUMENT = msgspec.json.Decoder(_Document)
-
-
-def _source_files(document: _Document) -> list[_SourceFile]:
-    return msgspec.convert(document.source, _Source).files
 
 
 def _check_path(name: str) -> None:
@@ -125,6 +92,8 @@ def compare(
     folder: Path, manifest: Manifest, boundary: Boundary, progress: Callable[[str, int, int], None] | None = None
 ) -> list[Difference]:
     """How the files of a folder differ from its manifest: all of them, in order of the path."""
+    from ragdatakit.files.paths.digests import file_digest
+
     found = []
     listed = set()
     for entry in manifest.files:
@@ -166,6 +135,8 @@ def _names_below(folder: Path) -> Iterator[str]:
 def source_digest(files: Iterable[tuple[str, Path]], boundary: Boundary = ANYWHERE) -> dict[str, Any]:
     """The digest over all files of a source (names and contents), and each file's own."""
     from hashlib import sha256  # see `file_digest`
+
+    from ragdatakit.files.paths.digests import file_digest
 
     listed, whole = [], sha256()
     for name, path in sorted(files):

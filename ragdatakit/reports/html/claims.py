@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ragdatakit.reports.html.parts import Cell, badge, bar, details, escape, table
 from ragdatakit.reports.summary.claims import claim_words
-from ragdatakit.schemas.evaluations import CheckedAnswer, ClaimScores, FailedClaim
+from ragdatakit.schemas.search.claims import CheckedAnswer, ClaimScores, FailedClaim
 from ragdatakit.schemas.texts import many, shortened
 
 _MOST_ANSWERS, _MOST_CLAIMS, _OPEN = 25, 20, 2

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ragdatakit.database.dataset_database import DatasetDatabase
-    from ragdatakit.schemas.evaluations import ClaimScores
+    from ragdatakit.schemas.search.claims import ClaimScores
     from ragdatakit.schemas.summaries import Distribution
 
 _READ = ("answers", "questions", "runs", "documents", "chunks")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.id_tables import MOST_SPREAD, far_from_most, integer_of
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.keys import distinct_per_owner
 from ragdatakit.scanner.library import library
 

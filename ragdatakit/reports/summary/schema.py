@@ -11,10 +11,10 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.reports.findings.schema import SeverityCounts
 from ragdatakit.schemas.bounds import Share, Signed
-from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import NodeAround
 from ragdatakit.schemas.results import FileSummary, RemoteSource
+from ragdatakit.schemas.search.claims import ClaimScores
 from ragdatakit.schemas.summaries import ColumnSummary, ContextSummary, Example, Hub, LeftOut
 
 _Integer = Signed | str | None

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.files.texts.plain_tokens import LONGEST, SINGLE, WORD
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.texts import listed_words, tokens_and_scripts
 
 Numbers = npt.NDArray[np.int64]

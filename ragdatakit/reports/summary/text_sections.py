@@ -19,9 +19,9 @@ from ragdatakit.reports.terminal import (
     width_of,
     wrapped,
 )
-from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import NodeAround
+from ragdatakit.schemas.search.claims import ClaimScores
 from ragdatakit.schemas.summaries import ContextSummary, Example, GraphSummary
 from ragdatakit.schemas.texts import many
 

@@ -16,10 +16,11 @@ import unicodedata
 from array import array
 from collections.abc import Container, Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.retrieval.gold_and_metrics.claims_in_context import checked_answers
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
-from ragdatakit.schemas.evaluations import ClaimScores, FailedClaim
 from ragdatakit.schemas.ragchecker.metrics import CLAIMS, METRICS, entailed_by, group_means, labels_fit, row_metrics
+from ragdatakit.schemas.search.claims import ClaimScores, FailedClaim
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables

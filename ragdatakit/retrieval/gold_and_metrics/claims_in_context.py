@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragdatakit.schemas.evaluations import CheckedAnswer, ClaimPassage, FailedClaim
+from ragdatakit.schemas.search.claims import CheckedAnswer, ClaimPassage, FailedClaim
 from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:

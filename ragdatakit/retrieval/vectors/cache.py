@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.errors import RagdataError
 
 _AT_ONCE = 500  # parameters of one query; older SQLite takes 999

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

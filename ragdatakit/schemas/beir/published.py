@@ -6,7 +6,7 @@ Commits, sizes and licences are those that the tasks of mteb 2 pin and describe 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ragdatakit.quick_values import NamedTuple
 
 _OPEN = "see the repository's card"
 

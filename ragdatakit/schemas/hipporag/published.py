@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ragdatakit.quick_values import NamedTuple
 
 REPO = "osunlp/HippoRAG_2"
 REVISION = "5ec05b38deecc3318bb432c69865959c56058990"

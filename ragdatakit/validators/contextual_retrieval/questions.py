@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
 from ragdatakit.validators.lacking import unusable

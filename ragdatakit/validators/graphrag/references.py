@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.texts import many
 from ragdatakit.validators.excerpts import show
 from ragdatakit.validators.graphrag.codes import Codes

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quick_values import NamedTuple
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
