@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 import ragdatakit
+from ragdatakit.arrays import text_codes
 from ragdatakit.arrays.codes import WIDE, SortedCodes, codes_of, mix, together
 from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.scanner import library as loading
 from ragdatakit.validators import dataset_run
 from tests.broad import chosen
+from tests.scanner_tools import needs_scanner
 
 FIXTURES = Path("fixtures")
 CASES = [
@@ -54,6 +56,21 @@ def test_the_first_halves_of_all_codes_are_the_same(compiled: bool, monkeypatch:
 
 def test_texts_with_half_characters_are_not_those_with_their_escapes() -> None:
     assert len(set(codes_of_texts(["\ud800", "\\ud800", "?", "\ufffd"]).tolist())) == 4
+
+
+@needs_scanner
+@pytest.mark.parametrize("most", [4, 9, 30])
+def test_texts_of_more_bytes_than_are_asked_for_together_have_the_same_codes(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["tide", None, "é", "", "reef", "\ud800", "moon", "tide", ""]
+    whole = codes_of_texts(texts)
+    monkeypatch.setattr(text_codes, "_MOST", most)
+
+    assert np.array_equal(codes_of_texts(texts), whole)
+    if most == 4:
+        with pytest.raises(loading.ScannerError, match="2 GB"):
+            text_codes.code_of_text("harbour")
 
 
 def test_each_pair_of_integers_has_a_code_of_its_own() -> None:

@@ -18,7 +18,7 @@ from ragdatakit import validate
 from ragdatakit.quality.training import _Numbered
 
 WORDS = [f"It is the {n}th" for n in range(12)]
-IDS: tuple[int | str, ...] = (*range(30), -4, 1 << 26, 1 << 40, "x", "y y")
+IDS: tuple[int | str, ...] = (*range(30), -4, 1 << 24, 1 << 40, "x", "y y")
 
 
 def write(folder: Path, files: Mapping[str, Sequence[dict[str, Any]]]) -> None:
@@ -32,7 +32,7 @@ def drawn(rng: random.Random, sizes: tuple[int, int] = (40, 300)) -> dict[str, l
     documents, number = sizes
     questions: list[int | str] = [101, 102, -103, "q"]
     golds = {question: rng.sample(IDS, 5) for question in questions}
-    triplets = dict.fromkeys(  # of the same one twice the first line is reported both times
+    triplets = dict.fromkeys(
         (question, rng.choice(golds[question][1:]), rng.choice([*IDS, None]))
         for question in rng.choices(questions, k=number)
     )
@@ -113,6 +113,16 @@ def test_negatives_like_positives_whatever_their_ids_are(tmp_path: Path) -> None
     assert [(f.line, f.value) for f in found] == [(1, str(1 << 40)), (3, str(1 << 40))]
 
 
+def test_the_same_triplet_is_named_once_and_counted_each_time(tmp_path: Path) -> None:
+    triplets = [{"qid": 1, "pos_doc_id": 7, "neg_doc_id": 8}] * 3 + [{"qid": 1, "pos_doc_id": 7, "neg_doc_id": 9}]
+    documents = [{"doc_id": i, "text": "One and the same text."} for i in (7, 8, 9)]
+    questions = [{"qid": 1, "text": "What?"}]
+    write(tmp_path / "train", {"doc_master": documents, "query_master": questions, "triplets": triplets})
+
+    assert [(line, value) for line, value, _ in found(tmp_path)] == [(1, "8"), (4, "9")]
+    assert validate(tmp_path, format="light-splade", quality=True).by_rule["QU401"] == 4
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the measure is that of Linux")
 def test_one_large_id_takes_no_memory() -> None:
     import resource  # which not every system has
@@ -122,5 +132,5 @@ def test_one_large_id_takes_no_memory() -> None:
 
     codes, before = _Numbered(lambda found: found), held()
 
-    assert codes.of(np.array([7, (1 << 26) - 1])).tolist() == [hash("7"), hash(str((1 << 26) - 1))]
+    assert codes.of(np.array([7, (1 << 24) - 1])).tolist() == [hash("7"), hash(str((1 << 24) - 1))]
     assert held() - before < 1 << 25

@@ -33,7 +33,7 @@ class GrowingArray:
             self._pages.resize(size)
         except (BufferError, SystemError):  # somebody looks at them; the system cannot
             larger = _new_pages(size)
-            larger[: len(self._pages)] = self._pages[:]
+            larger[: len(self._pages)] = memoryview(self._pages)
             self._pages = larger
 
     @property

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     _Codes = npt.NDArray[np.int64]
 
-_MOST_NUMBER = 1 << 26
-"""Integers below it have a place each in a table of what is known of them."""
+_MOST_NUMBER = 1 << 24
+"""Integers below it have a place each in a table of what is known of them: of 128 MB, where they are all over it."""
 
 
 class _Shared:
@@ -163,7 +163,7 @@ def check_negatives(run: Checked) -> None:
         by_id.append(distinct(_mixed(questions, places)))
     of_text, of_id = (HashTable(np.concatenate(pairs).view(np.uint64)) for pairs in (by_text, by_id))
     del by_text, by_id
-    kept: list[tuple[Any, int]] = []
+    kept: dict[Any, int] = {}  # of the same triplet several times the first is named
     most = run.findings.collector.selection.max_per_rule
     for block in triplets.blocks():
         rows = np.flatnonzero(block.negatives >= 0)
@@ -173,15 +173,16 @@ def check_negatives(run: Checked) -> None:
         copies &= of_id.positions(_mixed(questions, places).view(np.uint64)) < 0
         for place, pair in zip(rows[copies].tolist(), pairs[copies].tolist(), strict=True):
             row = block.row(place)
-            if run.findings.room("negative-like-positive") and (not most or len(kept) < most):
-                kept.append((row, pair))
+            room = run.findings.room("negative-like-positive") and (not most or len(kept) < most)
+            if room and row not in kept:
+                kept[row] = pair
             else:
                 run.findings.count("negative-like-positive", row.split)
     _report(run, kept, shared, triplets)
 
 
-def _report(run: Checked, kept: list[tuple[Any, int]], shared: _Shared, triplets: _Triplets) -> None:
-    wanted = np.array(sorted({pair for _, pair in kept}), np.int64)
+def _report(run: Checked, kept: Mapping[Any, int], shared: _Shared, triplets: _Triplets) -> None:
+    wanted = np.array(sorted({*kept.values()}), np.int64)
     names: dict[int, str] = {}
     for questions, places, id_at in triplets.positives() if kept else ():
         pairs = _mixed(questions, shared.alike[places])
@@ -189,7 +190,7 @@ def _report(run: Checked, kept: list[tuple[Any, int]], shared: _Shared, triplets
             names.setdefault(int(pairs[place]), id_at(place))
         if len(names) == len(wanted):
             break
-    for row, pair in kept:
+    for row, pair in kept.items():
         positive = names[pair]
         both = shared.keys[shared.find(_codes_of((positive, row.negative_id)))]
         facts = {
