@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -35,7 +36,8 @@ from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.id_tables import integers_in
 from ragdatakit.database.row_batches import schema_of
-from ragdatakit.database.text_facts import TextFacts
+from ragdatakit.database.text_facts import TextFacts, known_of
+from ragdatakit.database.text_places import KnownTexts
 from ragdatakit.reports import summaries
 from ragdatakit.reports.summary import texts
 from ragdatakit.scanner.library import library
@@ -451,6 +453,25 @@ def test_lines_that_differ_in_turns_are_read_as_the_reader_reads_them(
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows  # grades that are too large are counted once
     assert len(cuts) < 1100
+
+
+def test_texts_that_may_be_integers_have_no_codes() -> None:
+    def codes_of(*parts: PackedColumn) -> object:
+        fields = (
+            [packed_same(kind, None, part.length) for kind in [*schema_of("chunks").values()][1:]] for part in parts
+        )
+        rows = held("chunks", *([part, *others] for part, others in zip(parts, fields, strict=True)))
+        return rows.codes("chunk_id")
+
+    texts, missing = packed(Kind.TEXT, ["a", "7a", "", "-1 ", "x"]), packed_same(Kind.TEXT, None, 3)
+    mixed = packed(Kind.TEXT, ["a", None, "b", "12", "c"])
+    assert codes_of(texts, missing, texts) is not None
+    assert codes_of(texts, missing, mixed) is None
+    assert codes_of(mixed, texts) is None
+    assert codes_of(replace(texts, known=known_of(texts))) is not None
+    assert codes_of(texts, replace(mixed, known=known_of(mixed))) is None
+    joined = KnownTexts.together([known_of(texts), known_of(mixed)])
+    assert (joined.integers, joined.empty) == (1, 1)
 
 
 @pytest.mark.parametrize("longest_last", [False, True])

@@ -25,7 +25,7 @@ from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 from ragdatakit.arrays.pairs import PairIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.paths.sql_text import hash_expression
-from ragdatakit.scanner.keys import FirstValues, mark, mixed
+from ragdatakit.scanner.keys import FirstValues, mark, mixed, tally
 from ragdatakit.scanner.library import ScannerError, library
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values
@@ -351,6 +351,15 @@ def test_marks_of_what_is_not_there_are_the_last_one(quick: bool, monkeypatch: p
     assert marks.tolist() == [True, False, False, True, False, False]
     mark(marks, np.array([-1], np.int32))
     assert marks.tolist() == [True, False, False, True, False, True]
+
+
+@pytest.mark.parametrize("quick", [True, False], ids=["library", "numpy"])
+def test_numbers_are_tallied(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not quick:
+        monkeypatch.setattr("ragdatakit.scanner.keys.library", lambda: None)
+
+    assert tally(np.array([3, 7, 0, 7, 3, 7, -1, 7, 4], np.int32)[::2], 4).tolist() == [1, 0, 0, 2]
+    assert tally(np.empty(0, np.int32), 2).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("held", [False, True], ids=["alone", "looked at"])

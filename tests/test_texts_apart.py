@@ -229,6 +229,8 @@ def test_different_codes_are_counted_whatever_share_is_repeated(repeated: float)
     codes[:100, 0] = codes[0, 0]
 
     assert number_of_distinct(codes.view(WIDE)[:, 0]) == len({*map(tuple, codes.tolist())})
+    in_runs = np.repeat(codes[: len(codes) // 4], 5, axis=0)
+    assert number_of_distinct(in_runs.view(WIDE)[:, 0]) == len({*map(tuple, in_runs.tolist())})
 
 
 def test_codes_with_equal_halves_are_different() -> None:

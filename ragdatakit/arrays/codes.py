@@ -131,7 +131,9 @@ many are worth that."""
 
 
 def number_of_distinct(codes: Codes) -> int:
-    """How many different ones there are; quick where hardly one is there twice."""
+    """How many different ones there are; quick where hardly one is there twice, or many in a row are alike."""
+    if len(codes) > _MANY and np.count_nonzero(begin_runs(codes[:_FIRST])) < _FIRST // 2:
+        codes = codes[np.flatnonzero(begin_runs(codes))]
     words, width, alone = flat_words(codes), len(words_of(codes)), 0
     if width > 1 and len(codes) > _MANY and (_different(words[: width * _FIRST], width) or 0) > _MOSTLY * _FIRST:
         sieve = new_sieve((4 * len(codes)).bit_length() + 1)

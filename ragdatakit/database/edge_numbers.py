@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.arrays.codes import Codes
+    from ragdatakit.arrays.growing import GrowingArray
     from ragdatakit.arrays.keys import NumpyIndex
     from ragdatakit.database.text_facts import FactsWanted
 
@@ -35,10 +36,11 @@ class EdgeNumbers:
         self._index: NumpyIndex | None = None
         self._relations: Codes | None = None
         self._of_relations: NumpyIndex | None = None
-        self._ends: tuple[list[Numbers], ...] = ([], [], [])
+        self._ends: tuple[GrowingArray, ...] = ()
         self._unlisted: list[tuple[Rows, Codes]] = []
         self.few = True
         self._made: tuple[Numbers, Numbers, Numbers, Rows] | None = None
+        self._degrees: tuple[Rows, Rows] | None = None
         self._renumbered: Numbers | None = None
         self._of_unlisted: NumpyIndex | None = None
 
@@ -54,8 +56,8 @@ class EdgeNumbers:
 
     def begin_edges(self) -> None:
         """The table of edges is filled now."""
-        self.edges, self._ends, self._unlisted, self.few = 0, ([], [], []), [], True
-        self._relations = self._of_relations = self._made = None
+        self.edges, self._ends, self._unlisted, self.few = 0, (), [], True
+        self._relations = self._of_relations = self._made = self._degrees = None
 
     def add_nodes(self, names: Codes) -> None:
         """The next nodes, by the codes of their names."""
@@ -80,8 +82,7 @@ class EdgeNumbers:
                 self._unlisted.append((2 * (first + missing) + side, codes[missing]))
         self.few = not len(found[2]) or found[2].min() >= 0
         self.few &= sum(len(places) for places, _ in self._unlisted) <= _MOST_UNLISTED
-        for kept, numbers in zip(self._ends, found, strict=True):
-            kept.append(numbers)
+        self._add_ends(found)
         return new
 
     def add_numbered(self, names: Codes, relations: Codes, ends: Sequence[Numbers]) -> None:
@@ -92,8 +93,14 @@ class EdgeNumbers:
         self.add_nodes(names)
         self._relations = relations if self._relations is None else np.concatenate((self._relations, relations))
         self.edges += len(ends[0])
+        self._add_ends(ends)
+
+    def _add_ends(self, ends: Sequence[Numbers]) -> None:
+        from ragdatakit.arrays.growing import GrowingArray
+
+        self._ends = self._ends or (GrowingArray(), GrowingArray(), GrowingArray())
         for kept, numbers in zip(self._ends, ends, strict=True):
-            kept.append(np.ascontiguousarray(numbers))
+            kept.extend(numbers)
 
     def _relation_numbers(self, codes: Codes) -> tuple[Numbers, Rows]:
         """The numbers of relations, -1 where there are too many; where the new ones come first."""
@@ -135,10 +142,9 @@ class EdgeNumbers:
         """How many edges name each relation."""
         import numpy as np
 
-        found = np.zeros(self.relations, np.int64)
-        for part in self._ends[2]:
-            found += np.bincount(part, minlength=self.relations)
-        return found
+        from ragdatakit.scanner.keys import tally
+
+        return tally(self._ends[2].whole, self.relations) if self._ends else np.zeros(self.relations, np.int64)
 
     @property
     def repeated(self) -> Rows:
@@ -156,6 +162,17 @@ class EdgeNumbers:
     def ends(self) -> tuple[Numbers, Numbers, Numbers]:
         """Sources, targets and relations of all edges."""
         return self._all()[:3]
+
+    @property
+    def degrees(self) -> tuple[Rows, Rows]:
+        """How many edges each node is the source of, and of how many it is the target."""
+        from ragdatakit.scanner.keys import tally
+
+        if self._degrees is None:
+            source, target, _, unlisted = self._all()
+            nodes = self.nodes - len(self.repeated) + len(unlisted)
+            self._degrees = tally(source, nodes), tally(target, nodes)
+        return self._degrees
 
     def find(self, names: Codes) -> Numbers:
         """The numbers of nodes by the codes of their names; -1 of those that are none."""
@@ -188,8 +205,7 @@ class EdgeNumbers:
 
         if self._made is not None:
             return self._made
-        source, target, relation = (np.concatenate(parts) for parts in self._ends)
-        self._ends = ([], [], [])
+        source, target, relation = (kept.whole for kept in self._ends)
         repeated, unlisted = self.repeated, np.empty(0, np.int64)
         if len(repeated):
             is_first = np.ones(self.nodes, np.bool_)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.apart_rows import BLANK, ColumnFacts
@@ -81,19 +83,26 @@ def gathered(
     return data[places].tobytes(), offsets
 
 
-def _counted(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def _counted(parts: Sequence[npt.NDArray[np.float64]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """The different numbers in ascending order, and how many there are of each; quick of such as confidences mostly
     are, from 0 to 1 and of few decimals."""
     import numpy as np
 
     from ragdatakit.arrays.code_tables import HashTable
-    from ragdatakit.arrays.codes import counted
 
-    if len(numbers) and numbers.min() >= 0 and numbers.max() <= 1:
-        places = np.rint(numbers * _DECIMALS)
-        if np.array_equal(places / _DECIMALS, numbers):
-            different, counts = counted(places.astype(np.int64))
-            return different / _DECIMALS, counts
+    found = np.zeros(_DECIMALS + 1, np.int64)
+    for part in parts:
+        if len(part) and part.min() >= 0 and part.max() <= 1:
+            places = np.rint(part * _DECIMALS)
+            if not np.array_equal(places / _DECIMALS, part):
+                break
+            found += np.bincount(places.astype(np.int64), minlength=len(found))
+        elif len(part):
+            break
+    else:
+        different = np.flatnonzero(found)
+        return different / _DECIMALS, found[different]
+    numbers = np.concatenate(parts)
     codes = numbers.view(np.uint64)
     found = np.bincount(HashTable(codes).positions(codes))
     firsts = np.flatnonzero(found)
@@ -115,8 +124,7 @@ class EdgeTable:
         self.nodes = Names()
         self.relations: list[str] = []
         self._confidences: list[npt.NDArray[np.float64]] = []
-        for made in ("columns", "_all_confidences"):
-            self.__dict__.pop(made, None)
+        self.__dict__.pop("columns", None)
         self._texts: dict[str, dict[int, str]] = {"attributes": {}, "provenance": {}}
         self._characters = 0
 
@@ -133,24 +141,16 @@ class EdgeTable:
         self.rows += len(confidences)
 
     @cached_property
-    def _all_confidences(self) -> npt.NDArray[np.float64]:
-        import numpy as np
-
-        parts, self._confidences = [np.empty(0, np.float64), *self._confidences], []
-        return np.concatenate(parts)
-
-    @cached_property
     def columns(self) -> dict[str, ColumnFacts]:
         """What is known of the columns; names are always there."""
         import numpy as np
 
-        given = self._all_confidences
-        is_number = ~np.isnan(given)
-        there = (given if is_number.all() else given[is_number]) + 0.0  # so that a zero has no sign
-        values, counts = _counted(there)
-        values[values == 0] = given[given == 0][:1]  # with the sign that it has first
-        of_names = np.bincount(self.numbers.ends[2]).tolist() if self.rows else []
-        ends = [int(np.count_nonzero(np.bincount(side))) for side in self.numbers.ends[:2]] if self.rows else [0, 0]
+        given = [part[~np.isnan(part)] if np.isnan(part).any() else part for part in self._confidences]
+        values, counts = _counted([part + 0.0 for part in given])  # so that a zero has no sign
+        if (is_zero := values == 0).any():  # with the sign that it has first
+            values[is_zero] = next(zeros[0] for part in given if len(zeros := part[part == 0]))
+        of_names = self.numbers.per_relation.tolist() if self.rows else []
+        ends = [int(np.count_nonzero(degrees)) for degrees in self.numbers.degrees] if self.rows else [0, 0]
         finite = np.isfinite(values)
         return {
             "source": ColumnFacts(distinct=ends[0]),
@@ -178,7 +178,9 @@ class EdgeTable:
 
     def _edge(self, row: int) -> Edge:
         source, target, relation = (int(ends[row]) for ends in self.numbers.ends)
-        confidence = float(self._all_confidences[row])
+        ends = list(accumulate(map(len, self._confidences)))
+        part = bisect_right(ends, row)
+        confidence = float(self._confidences[part][row - ends[part]])
         return Edge(
             self.nodes[source],
             self.relations[relation],
@@ -199,9 +201,10 @@ class EdgeTable:
 
         source, target, relation = self.numbers.ends if self.rows else [np.empty(0, np.int32)] * 3
         kinds = schema_of("edges")
+        all_confidences = np.concatenate([np.empty(0, np.float64), *self._confidences])
         for first in range(0, self.rows, _AT_ONCE):
             last = min(first + _AT_ONCE, self.rows)
-            confidences = self._all_confidences[first:last]
+            confidences = all_confidences[first:last]
             names = [self.relations[number] for number in relation[first:last].tolist()]
             attributes, provenance = (
                 packed(kinds[name], [texts.get(row) for row in range(first, last)])

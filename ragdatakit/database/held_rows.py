@@ -17,17 +17,15 @@ from ragdatakit.database.columns import (
     RepeatedTexts,
     bits_of,
     bounds_of_lists,
-    packed_same,
     put_together,
     size_of_column,
-    texts_of,
     value_at,
     values_in,
 )
 from ragdatakit.database.conditions import Condition
-from ragdatakit.database.id_tables import IdValues, integers_in, may_begin_integers, number_of_integers
+from ragdatakit.database.id_tables import IdValues, integers_in, number_of_integers
 from ragdatakit.database.row_batches import schema_of
-from ragdatakit.database.text_facts import COLUMN, known_of, without_texts
+from ragdatakit.database.text_facts import COLUMN, known_of, known_together, without_texts
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 
@@ -51,12 +49,13 @@ OBJECTS = frozenset({"metadata", "attributes"})
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Texts of a column: their ``codes`` and characters, -1 where there is none; in how many rows, one after the other,
-    each is (None: in one)."""
+    """Texts of a column: their ``codes`` and characters, -1 where there is none; how many are ``empty``, and may be
+    ``integers`` (NaN: not counted); in how many rows, one after the other, each is (None: in one)."""
 
     codes: Codes
     lengths: Numbers
     empty: int
+    integers: float
     counts: Numbers | None = None
 
     @property
@@ -92,7 +91,6 @@ class HeldRows:
         self._ids: dict[str, IdValues | None] = {}
         self._texts: dict[str, _Texts] = {}
         self._places: dict[str, dict[str, int]] = {}
-        self._has_integers: dict[str, bool] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
         """Hold the rows of these batches; all of them, where they are too many to be held."""
@@ -255,10 +253,9 @@ class HeldRows:
             codes = together([np.tile(known.codes, rounds) for known, rounds in given])
             lengths = np.concatenate([np.tile(known.lengths, rounds) for known, rounds in given])
             some = np.flatnonzero(counts)
-            return _Texts(codes[some], lengths[some], 0, counts[some])
-        every = [*map(known_of, (packed_same(Kind.TEXT, None, 0), *parts))]
-        codes, lengths = together([known.codes for known in every]), np.concatenate([known.lengths for known in every])
-        return _Texts(codes, lengths, sum(known.empty for known in every))
+            return _Texts(codes[some], lengths[some], 0, sum(known.integers for known, _ in given), counts[some])
+        known = known_together(parts)
+        return _Texts(known.codes, known.lengths, known.empty, known.integers)
 
     def rows_per_value(self, name: str) -> npt.NDArray[np.int64] | None:
         """How many rows have each of the texts in a column; None where they are not known."""
@@ -294,10 +291,8 @@ class HeldRows:
         (None: in one); None where a text may be an integer."""
         if self.column(name) is None or name not in self._texts:
             return None
-        if name not in self._has_integers:
-            self._has_integers[name] = any(map(_has_integers, self._parts(name)))
         read = self._texts[name]
-        return (read.codes, read.there, read.counts) if not self._has_integers[name] else None
+        return (read.codes, read.there, read.counts) if read.integers == 0 else None
 
     def texts(self, name: str) -> list[PackedColumn] | None:
         """The texts in a column, some rows after the others; None where they are apart."""
@@ -340,17 +335,3 @@ def _fewer(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[Packe
             yield from put_together(some)
         else:
             yield from some
-
-
-def _has_integers(column: PackedColumn) -> bool:
-    """Whether a text may be one: it has nothing but digits and minus signs."""
-    import numpy as np
-
-    if isinstance(column, RepeatedTexts):
-        return _has_integers(column.values)
-    if not may_begin_integers(column).any():
-        return False
-    data, offsets = texts_of(column)
-    data = data[offsets[0] : offsets[-1]]
-    others = np.cumsum(np.concatenate(([0], ((data < ord("0")) | (data > ord("9"))) & (data != ord("-")))))
-    return bool(((np.diff(others[offsets - offsets[0]]) == 0) & (np.diff(offsets) > 0)).any())

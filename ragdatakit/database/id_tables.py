@@ -208,12 +208,10 @@ def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
     """The ids in columns of texts of so many rows, where each has one and nearly all are integers; None otherwise."""
     import numpy as np
 
-    if _most_odd(columns, rows):
+    if any(column.kind is not Kind.TEXT or not _is_whole(column) for column in columns) or _most_odd(columns, rows):
         return None
     numbers, odd, first = np.empty(rows, np.int64), dict[int, str](), 0
     for column in columns:
-        if column.kind is not Kind.TEXT or not bits_of(column).all():
-            return None
         data, offsets = texts_of(column)
         own = numbers[first : first + column.length]
         left = _put_integers(data, offsets, own)
@@ -229,27 +227,24 @@ def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
     return IdValues(numbers, _finished(numbers, odd)) if rows else None
 
 
+def _is_whole(column: PackedColumn) -> bool:
+    """Whether each row has a value."""
+    return isinstance(column, RepeatedTexts) or column.buffers[0] is None or bool(bits_of(column).all())
+
+
 def _most_odd(columns: Sequence[PackedColumn], rows: int) -> bool:
     """Whether the first characters of texts say that too many are no integers."""
+    import numpy as np
+
     left = _MOST_ODD * rows
     for column in columns:
-        begins = may_begin_integers(column)
-        left -= len(begins) - int(begins.sum())
+        data, offsets = texts_of(column.values if isinstance(column, RepeatedTexts) else column)
+        firsts = data[offsets[:-1][np.diff(offsets) > 0]]
+        is_odd = (firsts - np.uint8(ord("0")) > 9) & (firsts != ord("-"))
+        left -= int(np.count_nonzero(column.in_rows(is_odd) if isinstance(column, RepeatedTexts) else is_odd))
         if left < 0:
             return True
     return False
-
-
-def may_begin_integers(column: PackedColumn) -> npt.NDArray[np.bool_]:
-    """Of a column of texts, those that are not empty: which of them begin as an integer does."""
-    import numpy as np
-
-    if isinstance(column, RepeatedTexts):
-        return column.in_rows(may_begin_integers(column.values))
-    data, offsets = texts_of(column)
-    firsts = data[offsets[:-1][np.diff(offsets) > 0]]
-    begins: npt.NDArray[np.bool_] = (firsts - np.uint8(ord("0")) <= 9) | (firsts == ord("-"))
-    return begins
 
 
 def _put_integers(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], numbers: Numbers) -> Numbers:

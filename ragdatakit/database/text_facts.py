@@ -231,20 +231,40 @@ class TextFacts:
 
 def known_of(column: PackedColumn) -> KnownTexts:
     """What is known of the texts in a column, or found."""
-    if column.known is not None:
-        return column.known
+    return column.known if column.known is not None else known_together([column])
+
+
+def known_together(columns: Sequence[PackedColumn]) -> KnownTexts:
+    """The same of the texts in several columns, one behind the other."""
     import numpy as np
 
-    from ragdatakit.arrays.codes import WIDE
+    from ragdatakit.arrays.codes import WIDE, flat_words
     from ragdatakit.database.text_places import KnownTexts
-    from ragdatakit.scanner.texts import lengths_and_codes
+    from ragdatakit.scanner.texts import put_lengths_and_codes
 
-    missing = bits_of(column) == 0
-    if missing.all():
-        return KnownTexts(np.full(column.length, -1), np.zeros(column.length, WIDE), 0)
-    lengths, codes, empty = lengths_and_codes(*texts_of(column))
-    lengths[missing] = -1
-    return KnownTexts(lengths, codes, empty - int(np.count_nonzero(missing)))
+    rows = sum(column.length for column in columns)
+    lengths, words = np.empty(rows, np.int64), np.empty(2 * rows, np.uint64)
+    empty = first = 0
+    integers = 0.0
+    for column in columns:
+        last = first + column.length
+        own, own_words = lengths[first:last], words[2 * first : 2 * last]
+        missing = bits_of(column) == 0 if column.buffers[0] is not None else None
+        some: tuple[int, float] = 0, 0
+        if column.known is not None:
+            own[:], own_words[:] = column.known.lengths, flat_words(column.known.codes)
+            some = column.known.empty, column.known.integers
+        elif missing is not None and missing.all():
+            own[:], own_words[:] = -1, 0
+        else:
+            some = put_lengths_and_codes(*texts_of(column), own, own_words)
+            if missing is not None:
+                own[missing] = -1
+                empty -= int(np.count_nonzero(missing))
+        empty += some[0]
+        integers += some[1]
+        first = last
+    return KnownTexts(lengths, words.view(WIDE), empty, integers=integers)
 
 
 def without_texts(column: PackedColumn, places: Sequence[tuple[int, RecordPlaces]]) -> PackedColumn:

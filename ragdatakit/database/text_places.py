@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from itertools import groupby, pairwise
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class KnownTexts:
     how many have nothing but blanks, tabs and line ends; the share of all that is read that was read up to them
     (0: not known). Texts of which it is known in which records of a file they are (``places``, with the first of their
     rows) need not be held. ``counted``: what was counted of some of them, for who gets the column next, by which these
-    are."""
+    are. ``integers``: how many have nothing but digits and minus signs (NaN: not counted)."""
 
     lengths: Numbers
     codes: npt.NDArray[Any]
@@ -49,6 +50,7 @@ class KnownTexts:
     share: float = 0
     places: Sequence[tuple[int, RecordPlaces]] = ()
     counted: dict[tuple[int, int], Any] = field(default_factory=dict, compare=False)
+    integers: float = nan
 
     @classmethod
     def together(cls, parts: Sequence[KnownTexts]) -> KnownTexts:
@@ -62,6 +64,7 @@ class KnownTexts:
             sum(part.empty for part in parts),
             max(part.share for part in parts),
             [(first + row, places) for first, part in zip(firsts, parts, strict=False) for row, places in part.places],
+            integers=sum(part.integers for part in parts),
         )
 
 

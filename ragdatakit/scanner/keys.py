@@ -57,6 +57,15 @@ def mark(marks: Marks, places: npt.NDArray[np.int32]) -> None:
     _call("rd_mark", marks.ctypes.data, len(marks), held.ctypes.data, len(held))
 
 
+def tally(numbers: npt.NDArray[np.int32], count: int) -> npt.NDArray[np.int64]:
+    """How often each of so many numbers from 0 is there; others are passed over."""
+    if library() is None:
+        return np.bincount(numbers[(numbers >= 0) & (numbers < count)], minlength=count)
+    tallies, held = np.zeros(count, np.int64), np.ascontiguousarray(numbers, np.int32)
+    _call("rd_tally", held.ctypes.data, len(held), tallies.ctypes.data, count)
+    return tallies
+
+
 def find_ranks(ranks: npt.NDArray[np.int32], least: int, codes: Codes) -> npt.NDArray[np.int32] | None:
     """The entry of ``ranks`` for each integer, counted from ``least``; its last one for those that are out of range."""
     if library() is None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 36
+ABI = 37
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -64,6 +64,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER),
     ),
     "rd_mark": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH)),
+    "rd_tally": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_rank_find": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_sieve": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH)),
     "rd_sieved": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH, _POINTER, _NUMBER)),
@@ -95,7 +96,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_rows_cut": (_FLAG, (ctypes.c_char_p, _LENGTH, _LENGTH, _FLAG, _LENGTH, _LENGTH, _FLAG, _POINTER)),
     "rd_rows_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
     "rd_read_alike": (_FLAG, (ctypes.c_char_p, _LENGTH)),
-    "rd_text_facts": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _NUMBER)),
+    "rd_text_facts": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _POINTER)),
     "rd_names_new": (_POINTER, ()),
     "rd_names_free": (None, (_POINTER,)),
     "rd_names_add": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _NUMBER)),

@@ -52,14 +52,26 @@ def tokens_and_scripts(
 def lengths_and_codes(data: Any, offsets: npt.NDArray[np.int32]) -> tuple[Numbers, npt.NDArray[Any], int]:
     """The characters of texts that are one behind the other in ``data`` (any buffer), the code of each, and how many
     have nothing but blanks, tabs and line ends. Raises `ScannerError`."""
+    lengths, words = np.empty(len(offsets) - 1, np.int64), np.empty(2 * (len(offsets) - 1), np.uint64)
+    empty, _ = put_lengths_and_codes(data, offsets, lengths, words)
+    return lengths, words.view(WIDE), empty
+
+
+def put_lengths_and_codes(
+    data: Any, offsets: npt.NDArray[np.int32], lengths: Numbers, words: npt.NDArray[np.uint64]
+) -> tuple[int, int]:
+    """The same into arrays, two words for each code: how many have nothing but blanks, tabs and line ends, and how many
+    have nothing but digits and minus signs."""
     found = needed_library()
     places = np.ascontiguousarray(offsets, np.int32)
+    if not len(places) - 1 == len(lengths) == len(words) / 2:
+        raise ScannerError("there are not as many lengths and codes as texts")
     held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
-    lengths, codes = np.empty(len(places) - 1, np.int64), np.empty(len(places) - 1, WIDE)
-    empty = ctypes.c_uint64()
+    some = np.zeros(2, np.uint64)
     given = (held.ctypes.data, len(held), places.ctypes.data, len(lengths))
-    called(found.rd_text_facts(*code_seeds(), *given, lengths.ctypes.data, codes.ctypes.data, empty))
-    return lengths, codes, empty.value
+    called(found.rd_text_facts(*code_seeds(), *given, lengths.ctypes.data, words.ctypes.data, some.ctypes.data))
+    empty, integers = some.tolist()
+    return empty, integers
 
 
 class FoldedCharacters:

@@ -82,6 +82,25 @@ pub unsafe extern "C" fn rd_mark(marks: *const AtomicU8, length: u64, places: *c
     })
 }
 
+/// Add to each of `length` tallies how often its number is there; others are passed over.
+///
+/// # Safety
+/// `numbers` points to `count` numbers, `tallies` to `length` to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_tally(numbers: *const i32, count: u64, tallies: *mut i64, length: u64) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(numbers), Some(tallies)) = (slice(numbers, count), slice_mut(tallies, length)) else {
+            return MISUSED;
+        };
+        for &number in numbers {
+            if let Some(tally) = tallies.get_mut(number as u32 as usize) {
+                *tally += 1;
+            }
+        }
+        DONE
+    })
+}
+
 fn table_length(bits: u32) -> u64 {
     1_u64.checked_shl(bits).unwrap_or(0)
 }

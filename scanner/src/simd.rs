@@ -372,7 +372,7 @@ compiled! {
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
     pub fn facts = texts::facts_with::<Avx2>(
         seeds: &Seeds, data: &[u8], offsets: &[i32], lengths: &mut [i64], codes: &mut [u64]
-    ) -> Option<u64>;
+    ) -> Option<[u64; 2]>;
     pub fn count = texts::count_with::<Avx2>(counting: &Counting, text: &[u8]) -> Counted;
     pub fn utf8 = isa::utf8_with::<Avx2>(data: &[u8]) -> bool;
     pub fn cut_rows = csv_cut::cut_with::<Avx2>(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut;

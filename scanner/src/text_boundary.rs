@@ -21,12 +21,12 @@ pub unsafe extern "C" fn rd_read_alike(data: *const u8, length: u64) -> i32 {
     guarded(PANICKED, || slice(data, length).map_or(MISUSED, |data| i32::from(is_read_alike(data))))
 }
 
-/// Count the characters of texts that are one behind the other in `data`, make their codes, and count those of blanks only
-/// in `empty`. `offsets` are `number` + 1 places in it.
+/// Count the characters of texts that are one behind the other in `data`, make their codes, and count those of blanks
+/// only, and those that may be integers, in `some`. `offsets` are `number` + 1 places in it.
 ///
 /// # Safety
 /// `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `lengths` to `number` to be written, `codes` to twice
-/// as many, `empty` to one.
+/// as many, `some` to two.
 #[no_mangle]
 pub unsafe extern "C" fn rd_text_facts(
     seed: u64,
@@ -37,20 +37,20 @@ pub unsafe extern "C" fn rd_text_facts(
     number: u64,
     lengths: *mut i64,
     codes: *mut u64,
-    empty: *mut u64,
+    some: *mut u64,
 ) -> i32 {
     guarded(PANICKED, || {
         let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, number.saturating_add(1))) else {
             return MISUSED;
         };
-        let (Some(lengths), Some(codes), Some(empty)) =
-            (slice_mut(lengths, number), slice_mut(codes, number.saturating_mul(2)), empty.as_mut())
+        let (Some(lengths), Some(codes), Some(some)) =
+            (slice_mut(lengths, number), slice_mut(codes, number.saturating_mul(2)), slice_mut(some, 2))
         else {
             return MISUSED;
         };
         let found = texts::facts(&Seeds::of(seed, kept), data, offsets, lengths, codes);
         found.map_or(MISUSED, |found| {
-            *empty += found;
+            some.copy_from_slice(&found);
             DONE
         })
     })

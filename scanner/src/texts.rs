@@ -230,8 +230,8 @@ pub fn quickest() -> fn(&Counting, &[u8]) -> Counted {
 }
 
 /// Count the characters of texts that are one behind the other in `data`, between `offsets`, and make their codes, of two
-/// numbers each; how many have nothing but blanks. None where a text is not within the data.
-pub fn facts(seeds: &Seeds, data: &[u8], offsets: &[i32], lengths: &mut [i64], codes: &mut [u64]) -> Option<u64> {
+/// numbers each; how many have nothing but blanks, and how many may be integers. None where a text is not within the data.
+pub fn facts(seeds: &Seeds, data: &[u8], offsets: &[i32], lengths: &mut [i64], codes: &mut [u64]) -> Option<[u64; 2]> {
     match Level::best() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => crate::simd::facts(seeds, data, offsets, lengths, codes),
@@ -246,22 +246,28 @@ pub fn facts_with<I: Isa>(
     offsets: &[i32],
     lengths: &mut [i64],
     codes: &mut [u64],
-) -> Option<u64> {
-    let mut empty = 0;
+) -> Option<[u64; 2]> {
+    let (mut empty, mut integers) = (0, 0);
     for ((pair, own), halves) in offsets.windows(2).zip(lengths).zip(codes.chunks_exact_mut(2)) {
         let text = data.get(usize::try_from(pair[0]).ok()?..usize::try_from(pair[1]).ok()?)?;
         *own = I::characters(text) as i64;
         let code = code(seeds, text);
         halves.copy_from_slice(&[code as u64, (code >> 64) as u64]);
         empty += u64::from(is_empty(text));
+        integers += u64::from(may_be_integer(text));
     }
-    Some(empty)
+    Some([empty, integers])
 }
 
 /// Whether a text has nothing but blanks, tabs and line ends.
 #[must_use]
 pub fn is_empty(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+}
+
+/// Whether a text has nothing but digits and minus signs.
+fn may_be_integer(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'-'))
 }
 
 #[cfg(test)]
@@ -279,7 +285,7 @@ mod tests {
                 let (mut lengths, mut codes) = ([0], [0; 2]);
                 assert_eq!(
                     facts(&seeds, long.as_bytes(), &offsets, &mut lengths, &mut codes),
-                    Some(u64::from(start == end))
+                    Some([u64::from(start == end), 0])
                 );
                 assert_eq!(lengths, [text.chars().count() as i64]);
                 assert_eq!(codes, [code(&seeds, text.as_bytes()) as u64, (code(&seeds, text.as_bytes()) >> 64) as u64]);
@@ -287,6 +293,8 @@ mod tests {
             }
         }
         assert_eq!(facts(&seeds, b"ab", &[1, 3], &mut [0], &mut [0; 2]), None);
+        let digits = facts(&seeds, b"12-3-a 4", &[0, 0, 2, 4, 6, 8], &mut [0; 5], &mut [0; 10]);
+        assert_eq!(digits, Some([1, 2]));
         assert!(is_empty(b"") && is_empty(b" \t\r\n"));
         assert!(!is_empty(b"\x0b") && !is_empty(b"  a"));
     }

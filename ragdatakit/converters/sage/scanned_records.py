@@ -25,12 +25,11 @@ from ragdatakit.database.columns import (
     packed_numbers,
     packed_same,
     put_together,
-    texts_of,
 )
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import COLUMN, is_plain, known_of
-from ragdatakit.database.text_places import KnownTexts, RecordPlaces
+from ragdatakit.database.text_places import RecordPlaces
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
@@ -39,7 +38,6 @@ from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Given
 from ragdatakit.scanner.relations import Parts, Without
-from ragdatakit.scanner.texts import lengths_and_codes
 from ragdatakit.schemas.canonical import Trace
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.sage.older import STAGES
@@ -348,8 +346,7 @@ def _references(given: list[bytes | None], plain: Marks) -> list[list[str]]:
 def _names(values: Sequence[str]) -> PackedColumn:
     """A column of names, with what a report wants to know of them."""
     column = packed(Kind.TEXT, values)
-    data, offsets = texts_of(column)
-    return replace(column, known=KnownTexts(*lengths_and_codes(data, offsets)))
+    return replace(column, known=known_of(column))
 
 
 def _repeated(names: PackedColumn, counts: Numbers) -> PackedColumn:

@@ -42,10 +42,14 @@ class Edges:
     relation: Numbers
     relations: int
     listed: int
+    known: EdgeNumbers | None = None
 
     def degrees(self) -> tuple[Rows, dict[str, int]]:
         """How many edges each node has, and how many distinct values the columns of the table of edges have."""
-        of_sources, of_targets = (np.bincount(ends, minlength=self.nodes) for ends in (self.source, self.target))
+        if self.known is not None:
+            of_sources, of_targets = self.known.degrees
+        else:
+            of_sources, of_targets = (np.bincount(ends, minlength=self.nodes) for ends in (self.source, self.target))
         distinct = {"source": int(np.count_nonzero(of_sources)), "target": int(np.count_nonzero(of_targets))}
         return of_sources + of_targets, {**distinct, "relation": self.relations}
 
@@ -58,7 +62,8 @@ def read_edges(database: DatasetDatabase) -> Edges:
     if (known := database.edge_numbers) is not None:
         listed = known.nodes - len(known.repeated)
         _name(database, known)
-        return Edges(listed + len(known.unlisted), *known.ends, relations=known.relations, listed=listed)
+        nodes = listed + len(known.unlisted)
+        return Edges(nodes, *known.ends, relations=known.relations, listed=listed, known=known)
     connection = database.load(*tables)
     index = _listed(connection, "nodes" in database.tables)
     listed = _count(connection, "node_numbers")
