@@ -83,7 +83,7 @@ class Held(OneConnection):
         ids = self._tables[table]
         data, offsets = joined([(one or "").encode() for one in ids])
         codes = lengths_and_codes(np.frombuffer(data, np.uint8), offsets)[1]
-        return codes, np.array([one is not None for one in ids])
+        return codes, np.array([one is not None for one in ids]), None
 
 
 @pytest.mark.skipif(library() is None, reason="codes are made by the scanner")
