@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections import Counter
 from pathlib import Path
@@ -278,3 +279,15 @@ def test_permissions_of_an_output_file_follow_the_umask(tmp_path: Path) -> None:
     os.umask(mask)
     assert stat.S_IMODE((tmp_path / "new.txt").stat().st_mode) == 0o666 & ~mask
     assert stat.S_IMODE((tmp_path / "old.txt").stat().st_mode) == 0o600
+
+
+def test_each_hint_is_shown_where_it_is_another(tmp_path: Path) -> None:
+    """Of two fields that are missing each is told what is meant for it."""
+    shutil.copytree(FIXTURES / "raptor" / "valid" / "json", tmp_path / "tree")
+    tree = tmp_path / "tree" / "tree.json"
+    tree.write_text(tree.read_text().replace('"text"', '"txt"', 2).replace('"children": [0', '"childs": [0'))
+
+    out = run("validate", tmp_path).out
+
+    assert out.count("→ rename txt to text\n") == 1
+    assert out.count("→ rename childs to children\n") == 1

@@ -15,7 +15,7 @@ import pytest
 from ragdatakit.files.containers.beginnings import is_array
 from ragdatakit.files.detection.odd_beginnings import odd_beginning
 from ragdatakit.schemas import get_format
-from tests.command_line import obey_permissions, run, spawn
+from tests.command_line import FIXTURES, obey_permissions, run, spawn
 
 ODD = {
     "a.json": (b'{"a": [1, 2\n', "it is not JSON: expecting ',' delimiter at line 2, column 1"),
@@ -159,3 +159,13 @@ def test_a_packed_table_is_no_file_of_a_format(tmp_path: Path) -> None:
         file.write('{"id": "n1", "text": "Pears"}\n')
 
     assert run("report", tmp_path).code == 0 and "it is packed" not in run("validate", tmp_path).err
+
+
+def test_packed_files_are_why_a_folder_is_not_recognised(tmp_path: Path) -> None:
+    chunks = (FIXTURES / "arag" / "valid" / "published-manner" / "chunks.json").read_bytes()
+    (tmp_path / "chunks.json.gz").write_bytes(gzip.compress(chunks))
+
+    refused = run("validate", tmp_path)
+
+    assert refused.code == 2
+    assert f"{tmp_path}/chunks.json.gz: it is packed, and arag opens plain files only; unpack it with" in refused.err

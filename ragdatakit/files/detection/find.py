@@ -158,7 +158,11 @@ def _nothing_below(path: Path, formats: KnownFormats, format_name: str | None, b
         words += f"{not_followed(outside)}; "
     if around := _dataset_around(path, formats):
         return words + around
-    words += _first_odd(path, boundary)
+    from ragdatakit.files.detection.lone_files import why_packed
+
+    odd = _first_odd(path, boundary)
+    packed = "" if odd else why_packed(SniffedTree(path, boundary), formats.declared)
+    words += odd or (f"{packed}; " if packed else "")
     if format_name:
         return f"{words}see `ragdata formats {format_name}` for the files it has"
     if known := known_data(path):

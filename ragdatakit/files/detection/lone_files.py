@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -123,18 +123,41 @@ def _why_unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> 
 def refuse_packed(tree: SniffedTree, formats: tuple[Format, ...]) -> None:
     """Raise `PackedError` for a file that only gzip keeps from being a dataset, as its content alone tells its
     format."""
+    for path, fmt in _packed(tree, formats):
+        lone = (name for layout in fmt.layouts if not layout.signature for name in layout.sniffed)
+        if any(fnmatchcase(path.name.removesuffix(".gz"), name) for name in lone):
+            _refuse_if_packed(path, fmt)
+
+
+def why_packed(tree: SniffedTree, formats: tuple[Format, ...]) -> str:
+    """That a file, by its content and its name of a format that opens plain files only, is packed; empty where none
+    is."""
+    for path, fmt in _packed(tree, formats):
+        name = path.name.removesuffix(".gz")
+        named = any(fnmatchcase(name, pattern) for layout in fmt.layouts for pattern in layout.patterns)
+        if named and (why := _is_only_packed(path, fmt)):
+            return why
+    return ""
+
+
+def _packed(tree: SniffedTree, formats: tuple[Format, ...]) -> Iterator[tuple[Path, Format]]:
+    """The first files that are packed with gzip, of those whose content tells a format."""
     files = (path for folder in tree.folders() for path in tree.paths(folder, tree.names(folder)[0]))
     for path in islice((path for path in files if path.name.endswith(".gz")), _LOOKED_AT):
         if (guessed := tree.guess(path, formats)) is not None:
-            lone = (name for layout in guessed[0].layouts if not layout.signature for name in layout.sniffed)
-            if any(fnmatchcase(path.name.removesuffix(".gz"), name) for name in lone):
-                _refuse_if_packed(path, guessed[0])
+            yield path, guessed[0]
 
 
 def _refuse_if_packed(path: Path, fmt: Format) -> None:
+    if why := _is_only_packed(path, fmt):
+        raise PackedError(why)
+
+
+def _is_only_packed(path: Path, fmt: Format) -> str:
     names = [n for layout in fmt.layouts for n in layout.patterns] + [n for k in fmt.files for n in k.suffixes]
     if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
-        raise PackedError(f"{path}: it is packed, and {fmt.name} opens plain files only; unpack it with gunzip")
+        return f"{path}: it is packed, and {fmt.name} opens plain files only; unpack it with gunzip"
+    return ""
 
 
 def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:

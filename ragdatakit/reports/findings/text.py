@@ -109,13 +109,18 @@ def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) 
     for path, of_file in groupby(findings, key=attrgetter("path")):
         yield paint("bold", visible_text(path))
         explained: set[tuple[str, str]] = set()
+        advised: set[tuple[str, str]] = set()
         for finding in of_file:
             if options.form == "grouped":
                 yield _first_line(finding, options, paint)
                 continue
-            words = finding.code, finding.consequence
-            yield _finding_text(finding, options, paint, words not in explained or options.verbose)
+            words, advice = (finding.code, finding.consequence), (finding.code, finding.hint)
+            explains, advises = (options.verbose or words not in explained), (options.verbose or advice not in advised)
+            yield _finding_text(finding, options, paint, explains, advises)
             explained.add(words)
+            if len(advised) > _MOST_ADVISED:  # each finding may have its own
+                advised.clear()
+            advised.add(advice)
         yield ""
 
 
@@ -139,21 +144,19 @@ def _first_line(finding: Finding, options: TextOptions, paint: Painter) -> str:
     return f"  {place}{_words(finding, options, paint)}"
 
 
-def _finding_text(finding: Finding, options: TextOptions, paint: Painter, is_first: bool) -> str:
+def _finding_text(finding: Finding, options: TextOptions, paint: Painter, explains: bool, advises: bool) -> str:
     text = _first_line(finding, options, paint)
     excerpt, width = finding.excerpt, options.width
     if excerpt is not None and finding.line is not None and excerpt.text:
         if width:
             excerpt = _cut(excerpt, width - len(f"    {finding.line} | "))
         text = f"{text}\n{_excerpt_text(excerpt, finding.line, finding.severity, paint)}"
-    if is_first or finding.related:
-        text = "\n".join((text, *_explaining(finding, paint, is_first, width)))
-    return text
+    return "\n".join((text, *_explaining(finding, paint, explains, advises, width)))
 
 
-def _explaining(finding: Finding, paint: Painter, is_first: bool, width: int) -> Iterator[str]:
+def _explaining(finding: Finding, paint: Painter, explains: bool, advises: bool, width: int) -> Iterator[str]:
     """What follows a finding's lines: what comes of it, where else it is, what to do."""
-    if is_first and finding.consequence:
+    if explains and finding.consequence:
         yield from _behind(paint("dim", "="), finding.consequence, width)
     for other in finding.related:
         where = visible_text(other.path) if other.path != finding.path else ""
@@ -164,7 +167,7 @@ def _explaining(finding: Finding, paint: Painter, is_first: bool, width: int) ->
         else:
             at = f"{where}:{other.line}" if where else f"line {other.line}"
         yield f"    {paint('dim', '=')} {other.message}: {at}"
-    if is_first and finding.hint:
+    if advises and finding.hint:
         yield from _behind(paint("good", "→"), finding.hint, width)
 
 
@@ -177,6 +180,7 @@ def _behind(sign: str, text: str, width: int) -> Iterator[str]:
 
 _MARK = "[*]"
 """What --fix repairs."""
+_MOST_ADVISED = 10_000
 _LEAST_ROOM = 20
 _MOST_SELECTED = 3
 _MOST_FORMATS = 4
