@@ -109,6 +109,8 @@ pub type Counted = Result<(i64, u8), u32>;
 /// Letters that were seen, by their scripts.
 struct Letters {
     each: [u64; SCRIPTS],
+    /// The scripts that there are letters of, a bit for each.
+    seen: u32,
     /// The script of the last one, and how many of it are in a row.
     last: u8,
     run: u64,
@@ -125,8 +127,28 @@ impl Letters {
     }
 
     fn end(&mut self) {
-        self.each[usize::from(self.last)] += self.run;
+        self.count(self.last.into(), self.run);
         self.run = 0;
+    }
+
+    #[inline(always)]
+    fn count(&mut self, script: usize, letters: u64) {
+        self.each[script] += letters;
+        self.seen |= u32::from(letters > 0) << script;
+    }
+
+    /// The script that most are of, the first of several; 0 where there are none.
+    #[inline(always)]
+    fn most(&self) -> usize {
+        let (mut left, mut most) = (self.seen, 0);
+        while left != 0 {
+            let script = left.trailing_zeros() as usize;
+            if self.each[script] > self.each[most] {
+                most = script;
+            }
+            left &= left - 1;
+        }
+        most
     }
 }
 
@@ -153,7 +175,7 @@ impl Counting<'_> {
 /// Count one text, which is UTF-8: of what is not, nothing is said.
 #[inline(always)]
 pub fn count_with<I: Isa>(counting: &Counting, text: &[u8]) -> Counted {
-    let mut letters = Letters { each: [0; SCRIPTS], last: 0, run: 0 };
+    let mut letters = Letters { each: [0; SCRIPTS], seen: 0, last: 0, run: 0 };
     let (mut tokens, mut run, mut of_ascii) = (0, 0_u64, 0);
     let (longest, steps) = (counting.longest, steps_to(counting.longest));
     let mut at = 0;
@@ -204,19 +226,11 @@ pub fn count_with<I: Isa>(counting: &Counting, text: &[u8]) -> Counted {
         at += length;
     }
     letters.end();
-    let mut scripts = letters.each;
-    scripts[counting.ascii.as_ref().map_or(0, |ascii| ascii.script)] += of_ascii;
-    scripts[0] = 0;
-    if scripts[counting.kana] > 0 {
-        scripts[counting.kana] += scripts[counting.han];
+    letters.count(counting.ascii.as_ref().map_or(0, |ascii| ascii.script), of_ascii);
+    if letters.each[counting.kana] > 0 {
+        letters.each[counting.kana] += letters.each[counting.han];
     }
-    let mut most = 0;
-    for (script, &letters) in scripts.iter().enumerate() {
-        if letters > scripts[most] {
-            most = script;
-        }
-    }
-    Ok((tokens, most as u8))
+    Ok((tokens, letters.most() as u8))
 }
 
 /// The quickest way to count that this processor has.
