@@ -20,6 +20,7 @@ from ragdatakit.converters import kept_columns, sql_tables
 from ragdatakit.converters.sage import reading as sage_reading
 from ragdatakit.converters.sage import scanned_records
 from ragdatakit.database import dataset_database
+from ragdatakit.database.apart_rows import ColumnFacts
 from ragdatakit.database.columns import (
     Kind,
     PackedColumn,
@@ -97,6 +98,23 @@ def test_repeated_texts_are_as_if_each_row_had_its_own() -> None:
     assert np.array_equal(np.repeat(there, counts), own_there)
     assert [*by_runs.rows_at_hand()] == [*by_rows.rows_at_hand()]
     assert values_in(repeated) == values_in(own)
+
+
+@pytest.mark.parametrize("missing", [6, 40])
+def test_texts_that_are_missing_side_by_side_are_counted_as_such(missing: int) -> None:
+    some = ["b", None, "", "b", "c", None]
+    rows = HeldRows("runs")
+    for names in ([None] * missing, some, ["b"] * 3):
+        columns = [packed(Kind.TEXT, names), packed_same(Kind.TEXT, names[0], len(names))]
+        rows.add(columns + [packed_same(kind, None, len(names)) for kind in [*schema_of("runs").values()][2:]])
+    assert rows.column("question_id") == ColumnFacts(missing + 2, 1, 3, {"b": 5, "": 1, "c": 1})
+    assert rows.column("stage") == ColumnFacts(missing, 0, 1, {"b": 9})
+    assert rows.column("target_id") == ColumnFacts(missing + 9, 0, 0, {})
+    chosen = rows.chosen(Condition("question_id", "=", "b"))
+    assert chosen is not None
+    assert np.flatnonzero(chosen).tolist() == [missing, *(missing + place for place in (3, 6, 7, 8))]
+    sizes = [*([-1] * missing), 1, -1, 0, 1, 1, -1, 1, 1, 1]
+    assert rows.sizes("question_id").tolist() == sizes
 
 
 def test_repeated_texts_that_are_integers_are_known_as_such() -> None:

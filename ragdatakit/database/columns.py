@@ -65,14 +65,20 @@ class RepeatedTexts(PackedColumn):
     (``counts``); behind the last one comes the first again. All are there, and none is empty. The buffers are made when
     they are asked for."""
 
-    __slots__ = ("counts", "values")
+    __slots__ = ("counts", "size", "values")
 
     values: PackedColumn
     counts: npt.NDArray[np.int64]
+    size: int
+    """The bytes of the buffers."""
 
     def __init__(self, values: PackedColumn, counts: npt.NDArray[np.int64]) -> None:
-        given = {"kind": Kind.TEXT, "length": int(counts.sum()), "items": None, "apart": None, "known": None}
-        for name, value in (given | {"values": values, "counts": counts}).items():
+        import numpy as np
+
+        length, of_values = int(counts.sum()), counts.reshape(-1, values.length).sum(axis=0)
+        size = int(of_values @ np.diff(texts_of(values)[1])) + 4 * (length + 1)
+        given = {"kind": Kind.TEXT, "length": length, "items": None, "apart": None, "known": None}
+        for name, value in (given | {"values": values, "counts": counts, "size": size}).items():
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -93,14 +99,6 @@ class RepeatedTexts(PackedColumn):
     def rounds(self) -> int:
         """How often the values come."""
         return len(self.counts) // self.values.length
-
-    @property
-    def size(self) -> int:
-        """The bytes of the buffers."""
-        import numpy as np
-
-        _, offsets = texts_of(self.values)
-        return int(self.counts.reshape(self.rounds, -1).sum(axis=0) @ np.diff(offsets)) + 4 * (self.length + 1)
 
     def in_rows(self, of_values: npt.NDArray[A]) -> npt.NDArray[A]:
         """What each value has, for each row."""
@@ -127,6 +125,10 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
 
 def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
     """So many times one value."""
+    if kind is Kind.TEXT and value is not None and value.strip():
+        import numpy as np
+
+        return RepeatedTexts(packed(kind, [value]), np.array([length]))
     if value is not None and value != ():
         return _repeated(packed(kind, [value]), length) if kind not in ITEMS else packed(kind, [value] * length)
     valid = bytes(length // 8 + 1) if value is None else None
@@ -292,11 +294,27 @@ def values_in(column: PackedColumn) -> list[Any]:
     return texts
 
 
+def texts_at(columns: Iterable[PackedColumn], rows: npt.NDArray[np.int64]) -> Iterator[bytes | None]:
+    """The texts of some rows, in ascending order, of columns with some rows after the others; None where there is
+    none."""
+    import numpy as np
+
+    first = 0
+    for column in columns:
+        own = rows[slice(*np.searchsorted(rows, (first, first + column.length)))] - first
+        first += column.length
+        if not len(own):
+            continue
+        data, offsets = texts_of(column)
+        bounds = zip(bits_of(column)[own].tolist(), offsets[own].tolist(), offsets[own + 1].tolist(), strict=True)
+        yield from (data[start:end].tobytes() if is_there else None for is_there, start, end in bounds)
+
+
 def bits_of(column: PackedColumn) -> npt.NDArray[np.uint8]:
     """1 for each value that is there."""
     import numpy as np
 
-    valid = column.buffers[0]
+    valid = None if isinstance(column, RepeatedTexts) else column.buffers[0]
     if valid is None:
         return np.ones(column.length, np.uint8)
     return np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[: column.length]

@@ -1,4 +1,7 @@
-"""Rows of a table as packed columns, which DuckDB gets when SQL asks for them: of a report often nobody does."""
+"""Rows of a table as packed columns, which DuckDB gets when SQL asks for them: of a report often nobody does.
+
+A long module, because what is known of the rows is kept in one place for all that a report asks of them.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ OBJECTS = frozenset({"metadata", "attributes"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
+class _TextRuns:
     """Texts of a column: their ``codes`` and characters, -1 where there is none; how many are ``empty``, and may be
     ``integers`` (NaN: not counted); in how many rows, one after the other, each is (None: in one)."""
 
@@ -57,6 +60,49 @@ class _Texts:
     empty: int
     integers: float
     counts: Numbers | None = None
+
+    @classmethod
+    def of(cls, columns: Sequence[PackedColumn]) -> _TextRuns:
+        """Those of several columns, one behind the other."""
+        import numpy as np
+
+        from ragdatakit.arrays.codes import together
+
+        runs = [*map(cls._of_few, columns)]
+        if not any(runs):
+            return cls._of_rows(columns)
+        every = [one or cls._of_rows([column]) for one, column in zip(runs, columns, strict=True)]
+        alone = (np.ones(len(one.codes), np.int64) if one.counts is None else one.counts for one in every)
+        found = cls(
+            together([one.codes for one in every]),
+            np.concatenate([one.lengths for one in every]),
+            sum(one.empty for one in every),
+            sum(one.integers for one in every),
+            np.concatenate([*alone]),
+        )
+        lengths = found.in_rows(found.lengths)
+        is_worth = 2 * len(found.lengths) <= len(lengths)
+        return found if is_worth else replace(found, codes=found.in_rows(found.codes), lengths=lengths, counts=None)
+
+    @classmethod
+    def _of_few(cls, column: PackedColumn) -> _TextRuns | None:
+        """Those of a column of few texts, or of none; None of another one."""
+        import numpy as np
+
+        from ragdatakit.arrays.codes import WIDE
+
+        if isinstance(column, RepeatedTexts):
+            known, some = known_of(column.values), np.flatnonzero(column.counts)
+            places = some % column.values.length
+            return cls(known.codes[places], known.lengths[places], 0, known.integers, column.counts[some])
+        if column.length and column.known is None and not bits_of(column).any():
+            return cls(np.zeros(1, WIDE), np.array([-1]), 0, 0, np.array([column.length]))
+        return None
+
+    @classmethod
+    def _of_rows(cls, columns: Sequence[PackedColumn]) -> _TextRuns:
+        known = known_together(columns)
+        return cls(known.codes, known.lengths, known.empty, known.integers)
 
     @property
     def there(self) -> Marks:
@@ -89,7 +135,7 @@ class HeldRows:
         self._batches: list[Sequence[PackedColumn]] = []
         self._columns: dict[str, ColumnFacts] = {}
         self._ids: dict[str, IdValues | None] = {}
-        self._texts: dict[str, _Texts] = {}
+        self._texts: dict[str, _TextRuns] = {}
         self._places: dict[str, dict[str, int]] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
@@ -239,23 +285,9 @@ class HeldRows:
                 found |= are_one(read.codes, read.codes[place])
         return read.in_rows(found & read.there)
 
-    def _read(self, name: str) -> _Texts:
+    def _read(self, name: str) -> _TextRuns:
         """What is known of the texts in a column."""
-        import numpy as np
-
-        from ragdatakit.arrays.codes import together
-
-        parts = [*self._parts(name)]
-        repeated = [part for part in parts if isinstance(part, RepeatedTexts)]
-        if repeated and len(repeated) == len(parts):
-            given = [(known_of(part.values), part.rounds) for part in repeated]
-            counts = np.concatenate([part.counts for part in repeated])
-            codes = together([np.tile(known.codes, rounds) for known, rounds in given])
-            lengths = np.concatenate([np.tile(known.lengths, rounds) for known, rounds in given])
-            some = np.flatnonzero(counts)
-            return _Texts(codes[some], lengths[some], 0, sum(known.integers for known, _ in given), counts[some])
-        known = known_together(parts)
-        return _Texts(known.codes, known.lengths, known.empty, known.integers)
+        return _TextRuns.of([*self._parts(name)])
 
     def rows_per_value(self, name: str) -> npt.NDArray[np.int64] | None:
         """How many rows have each of the texts in a column; None where they are not known."""
@@ -275,7 +307,8 @@ class HeldRows:
         starts = np.flatnonzero(begin_runs(given))
         own = given[starts]
         first_of = HashTable(own).positions(own)
-        rows = np.diff(starts, append=len(given)) if read.counts is None else np.add.reduceat(read.counts, starts)
+        repeats = None if read.counts is None else read.counts[read.there]
+        rows = np.diff(starts, append=len(given)) if repeats is None else np.add.reduceat(repeats, starts)
         counts = np.bincount(first_of, rows).astype(np.int64)
         places = np.flatnonzero(counts)
         return starts[places], counts[places]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.arrays.codes import together
 from ragdatakit.files.containers.sources import CHANGED
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
@@ -55,8 +56,6 @@ class KnownTexts:
     @classmethod
     def together(cls, parts: Sequence[KnownTexts]) -> KnownTexts:
         """The same of the texts of several columns, one behind the other."""
-        from ragdatakit.arrays.codes import together
-
         firsts = np.cumsum([0, *(len(part.lengths) for part in parts)]).tolist()
         return cls(
             np.concatenate([part.lengths for part in parts]),
@@ -142,9 +141,9 @@ class TextPlaces:
         """Rows with their records in an open file, some megabytes together; the rows of each block are between two."""
         held, size = list[tuple[int, bytes]](), 0
         for first, last in blocks:
-            row_of_first, bounds = self._firsts[places[first]], self._records[places[first]].bounds
-            for row in rows[first:last].tolist():
-                start, end = bounds[row - row_of_first : row - row_of_first + 2].tolist()
+            own, bounds = rows[first:last] - self._firsts[places[first]], self._records[places[first]].bounds
+            starts, ends = bounds[own].tolist(), bounds[own + 1].tolist()
+            for row, start, end in zip(rows[first:last].tolist(), starts, ends, strict=True):
                 held.append((row, os.pread(fd, end - start, start).rstrip(b" \t\r\n,")))
                 size += end - start
             if size >= _AT_ONCE:

@@ -88,7 +88,8 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
     if not len(chosen):
         return None, None
     texts = encoded_beginnings_at(database, column.table, column.name, column.read[chosen], BEGINNING)
-    counts = Counter(languages_of(zip((SCRIPTS[column.scripts[place]] for place in chosen), texts, strict=True)))
+    names = (SCRIPTS[script] for script in column.scripts[chosen].tolist())
+    counts = Counter(languages_of(zip(names, texts, strict=True)))
     if not counts.keys() - {UNCLEAR}:
         return None, None
     found = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -133,9 +134,9 @@ def languages_of(texts: Iterable[tuple[str, bytes]]) -> Iterator[str]:
 def _candidates(words: list[bytes], total: int, script: str) -> frozenset[str]:
     """The languages that a text may have, of whose words, so many in ``total``, these are stop words: one where it is
     clear, several or none where it is not."""
-    known, stop_words = _languages_of_words(), frozenset(words)
-    if not stop_words:
+    if not words:
         return frozenset()
+    known, stop_words = _languages_of_words(), frozenset(words)
     votes = dict[str, int]()
     for word in stop_words:
         for language in known[word]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.database.columns import texts_at
+
 if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
 
@@ -48,14 +50,17 @@ def _beginning(text: bytes, most: int) -> str:
 def _texts_at(
     database: DatasetDatabase, table: str, column: str, rows: Numbers, most: int
 ) -> Iterator[str | bytes | None]:
-    """The same: of texts that are apart all bytes."""
+    """The same: of texts that are not in the database all bytes."""
     facts = database.text_facts(table, column)
     places = facts.places if facts is not None else None
     apart = places.has(rows) if places is not None else np.zeros(len(rows), np.bool_)
-    known: dict[int, str | None] = {}
+    known: dict[int, str | bytes | None] = {}
     if facts is not None and facts.wanted is not None and most <= facts.wanted.beginning:
         known.update((row, facts.beginnings[row][:most]) for row in rows.tolist() if row in facts.beginnings)
-    if others := [row for row in rows[~apart].tolist() if row not in known]:
+    others = [row for row in rows[~apart].tolist() if row not in known]
+    if others and (held := database.texts(table, column)) is not None:
+        known.update(zip(others, texts_at(held, np.array(others)), strict=True))
+    elif others:
         found = database.rows_at(table, {column: f'left("{column}", {most})'}, others)
         known.update((row, values[column] and values[column][:most]) for row, values in found.items())
     read = places.texts(rows[apart], facts.codes) if places is not None and facts is not None else iter(())
