@@ -18,7 +18,8 @@ from ragdatakit.database import edge_tables
 from ragdatakit.database.columns import Kind, packed
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable
-from ragdatakit.scanner.library import library
+from ragdatakit.scanner.library import ScannerError, library
+from ragdatakit.scanner.texts import gather
 
 pytestmark = pytest.mark.skipif(library() is None, reason="rows are read one by one")
 NODES = ("Ünal", "b", " c ", "d")
@@ -91,6 +92,16 @@ def test_the_database_is_given_the_edges() -> None:
     assert {name: facts.distinct for name, facts in table.columns.items()} == distinct
     table.begin(known=True)
     assert [facts.distinct or 0 for facts in table.columns.values()] == [0] * 6
+
+
+def test_pieces_of_texts_are_gathered() -> None:
+    data = np.frombuffer("aé漢".encode(), np.uint8)
+    starts, ends = np.array([3, 0, 1, 6, 0]), np.array([6, 0, 3, 6, 6])
+    found, offsets = edge_tables.gathered(data, starts, ends)
+    assert (found.decode(), offsets.tolist()) == ("漢éaé漢", [0, 3, 3, 5, 5, 11])
+    for start, end, target in ((0, 7, 0), (2, 1, 0), (-1, 1, 0), (0, 6, 1)):
+        with pytest.raises(ScannerError):
+            gather(data, *(np.array([place]) for place in (start, end, target)), np.empty(6, np.uint8))
 
 
 @pytest.mark.parametrize(

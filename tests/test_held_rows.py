@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -473,6 +474,31 @@ def test_lines_that_differ_in_turns_are_read_as_the_reader_reads_them(
     assert len(cuts) < 1100
 
 
+def test_members_that_were_counted_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = schema_of("chunks")
+    texts = [['{"a":1}', None, '{"a":2,"b":3}'], ['{"b":1}', "{}"], ['{"c":[{"a":1}]}']]
+    counted = [{"a": 2, "b": 1}, None, {"c": 1}]
+
+    def rows(order: Sequence[int], most_small: int) -> HeldRows:
+        monkeypatch.setattr("ragdatakit.database.held_rows._SMALL", most_small)
+        batches = []
+        for place in order:
+            columns = {name: packed_same(kind, None, len(texts[place])) for name, kind in schema.items()}
+            columns["metadata"] = replace(packed(Kind.TEXT, texts[place]), members=counted[place])
+            batches.append([*columns.values()])
+        return held("chunks", *batches)
+
+    for order, most_small in (((0, 1, 2), 0), ((0, 1, 2), 10), ((2, 0), 10)):
+        given = [text for place in order for text in texts[place]]
+        facts = rows(order, most_small).column("metadata")
+        assert facts is not None
+        assert facts.objects is not None
+        assert (facts.missing, facts.empty) == (given.count(None), given.count("{}"))
+        assert facts.objects.counts() == Counter(name for text in given if text for name in json.loads(text))
+    monkeypatch.setattr("ragdatakit.scanner.member_names.MemberNames.add", None)
+    assert rows((2, 0), 10).column("metadata") is not None
+
+
 def test_texts_that_may_be_integers_have_no_codes() -> None:
     def codes_of(*parts: PackedColumn) -> object:
         fields = (
@@ -482,6 +508,7 @@ def test_texts_that_may_be_integers_have_no_codes() -> None:
         return rows.codes("chunk_id")
 
     texts, missing = packed(Kind.TEXT, ["a", "7a", "", "-1 ", "x"]), packed_same(Kind.TEXT, None, 3)
+    assert codes_of(missing, missing) is not None
     mixed = packed(Kind.TEXT, ["a", None, "b", "12", "c"])
     assert codes_of(texts, missing, texts) is not None
     assert codes_of(texts, missing, mixed) is None

@@ -38,6 +38,7 @@ class CountedObjects:
         from ragdatakit.scanner.member_names import MemberNames
 
         self._names: MemberNames | None = MemberNames()
+        self._counted = Counter[str]()
         self.odd: list[str] = []
 
     @property
@@ -56,10 +57,16 @@ class CountedObjects:
         if len(self.odd) > _MOST_ODD or self._names.different > _MOST_NAMES:
             self._names, self.odd = None, []
 
+    def add_counted(self, members: Mapping[str, int]) -> None:
+        """Take in how many of some more objects have a member of each name."""
+        self._counted.update(members)
+        if len(self._counted) > _MOST_NAMES:
+            self._names, self.odd = None, []
+
     def counts(self) -> dict[str, int]:
         """How many of the objects have each name, without the odd ones."""
         assert self._names is not None
-        return self._names.counts()
+        return dict(self._counted + Counter(self._names.counts()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,10 @@ class ColumnFacts:
         short = offsets[:-1][np.diff(offsets) == len("{}")]
         self.empty += int(np.count_nonzero((data[short] == ord("{")) & (data[short + 1] == ord("}"))))
         if isinstance(self.objects, CountedObjects):
-            self.objects.add(data, offsets)
+            if column.members is not None:
+                self.objects.add_counted(column.members)
+            else:
+                self.objects.add(data, offsets)
 
 
 class RowsElsewhere(Protocol):

@@ -6,6 +6,7 @@ A long module, because all that knows this layout is in it.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
@@ -50,7 +51,7 @@ _NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
 class PackedColumn:
     """``buffers`` are what Arrow's layout has for the kind, the first the bits of the values that are there (None: all
     are); ``items`` are those of all lists of a column of lists. Texts that are ``apart`` are not in the buffers, as if
-    they were missing."""
+    they were missing. ``members``: how many of its objects have a member of each name, if that was counted."""
 
     kind: Kind
     length: int
@@ -58,6 +59,7 @@ class PackedColumn:
     items: PackedColumn | None = None
     apart: ApartTexts | None = None
     known: KnownTexts | None = None
+    members: Mapping[str, int] | None = None
 
 
 class RepeatedTexts(PackedColumn):
@@ -77,7 +79,7 @@ class RepeatedTexts(PackedColumn):
 
         length, of_values = int(counts.sum()), counts.reshape(-1, values.length).sum(axis=0)
         size = int(of_values @ np.diff(texts_of(values)[1])) + 4 * (length + 1)
-        given = {"kind": Kind.TEXT, "length": length, "items": None, "apart": None, "known": None}
+        given = dict.fromkeys(("items", "apart", "known", "members")) | {"kind": Kind.TEXT, "length": length}
         for name, value in (given | {"values": values, "counts": counts, "size": size}).items():
             object.__setattr__(self, name, value)
 
@@ -236,7 +238,9 @@ def _joined(columns: Sequence[PackedColumn]) -> PackedColumn:
     )
     known = [column.known for column in columns if column.known is not None]
     together = known[0].together(known) if len(known) == len(columns) else None
-    return PackedColumn(kind, length, (valid, offsets, content), known=together)
+    counted = [column.members for column in columns if column.members is not None]
+    members = sum(map(Counter, counted), Counter[str]()) if len(counted) == len(columns) else None
+    return PackedColumn(kind, length, (valid, offsets, content), known=together, members=members)
 
 
 def texts_of(column: PackedColumn) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:

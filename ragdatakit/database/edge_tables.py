@@ -78,9 +78,12 @@ def gathered(
     """What is between these places, one behind the other, and between which offsets each is then."""
     import numpy as np
 
+    from ragdatakit.scanner.texts import gather
+
     offsets = np.concatenate(([0], (ends - starts).cumsum()))
-    places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], ends - starts)
-    return data[places].tobytes(), offsets
+    found = np.empty(offsets[-1], np.uint8)
+    gather(data, starts, ends, offsets[:-1], found)
+    return found.tobytes(), offsets
 
 
 def _counted(parts: Sequence[npt.NDArray[np.float64]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:

@@ -25,7 +25,7 @@ from ragdatakit.scanner.library import (
 )
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.scanner.relations import Cut
-from ragdatakit.scanner.views import WIDE, numbers, wide_codes
+from ragdatakit.scanner.views import WIDE, in_order, numbers, wide_codes, zeros
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
 _LONE_RETURN = 1
@@ -328,8 +328,11 @@ class BlockScanner:
             ends, missing, data = views = (View * 3)()
             called(self._library.rd_kept(address, place, views))
             values = ctypes.string_at(data.start, data.length) if data.length else b""
-            offsets = numbers(ends, before=1).view(np.int64)
-            found[name] = KeptValues(values, offsets, numbers(missing).view(np.int64))
+            offsets = numbers(ends, before=1).view(np.int64) if data.length else zeros(ends.length + 1)
+            has_any = missing.length < ends.length
+            found[name] = KeptValues(
+                values, offsets, numbers(missing).view(np.int64) if has_any else in_order(ends.length)
+            )
         return found
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 37
+ABI = 38
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -97,6 +97,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_rows_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
     "rd_read_alike": (_FLAG, (ctypes.c_char_p, _LENGTH)),
     "rd_text_facts": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _POINTER)),
+    "rd_gather": (_FLAG, (_POINTER, _LENGTH, _POINTER, _POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_names_new": (_POINTER, ()),
     "rd_names_free": (None, (_POINTER,)),
     "rd_names_add": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _NUMBER)),

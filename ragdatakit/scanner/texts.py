@@ -74,6 +74,17 @@ def put_lengths_and_codes(
     return empty, integers
 
 
+def gather(data: Any, starts: Numbers, ends: Numbers, targets: Numbers, gathered: Bytes) -> None:
+    """Copy pieces of ``data`` (any buffer) to their ``targets``, the places where they begin then. Raises
+    `ScannerError`."""
+    held = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
+    places = [np.ascontiguousarray(some, np.int64) for some in (starts, ends, targets)]
+    if len({*map(len, places)}) > 1:
+        raise ScannerError("there are not as many places of each kind")
+    given = (held.ctypes.data, len(held), *(some.ctypes.data for some in places), len(starts))
+    called(needed_library().rd_gather(*given, gathered.ctypes.data, len(gathered)))
+
+
 class FoldedCharacters:
     """What characters beyond ASCII become where words are compared; `learn` asks ``folded`` for it: None of those that
     are not folded by themselves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,31 @@ def numbers(view: Any, before: int = 0, behind: int = 0) -> Numbers:
         ctypes.memmove(found.ctypes.data + 8 * before, view.start, 8 * length)
     found[:before] = found[before + length :] = 0
     return found
+
+
+def zeros(count: int) -> npt.NDArray[np.int64]:
+    """So many zeros, not to be written to: others have the same ones."""
+    return _zeros(count.bit_length())[:count]
+
+
+def in_order(count: int) -> npt.NDArray[np.int64]:
+    """So many integers from 0 on, not to be written to."""
+    return _in_order(count.bit_length())[:count]
+
+
+@cache
+def _zeros(bits: int) -> npt.NDArray[np.int64]:
+    return _shared(np.zeros(1 << bits, np.int64))
+
+
+@cache
+def _in_order(bits: int) -> npt.NDArray[np.int64]:
+    return _shared(np.arange(1 << bits))
+
+
+def _shared(held: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    held.flags.writeable = False
+    return held
 
 
 def wide_codes(view: Any) -> npt.NDArray[Any]:

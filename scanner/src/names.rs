@@ -60,6 +60,12 @@ impl Names {
         if self.find_members(text).is_none() {
             return false;
         }
+        self.count(text);
+        true
+    }
+
+    /// Count the names of the members that were found in an object.
+    fn count(&mut self, text: &[u8]) {
         self.objects += 1;
         for number in 0..self.members.len() {
             let Member(start, end, ..) = self.members[number];
@@ -68,7 +74,6 @@ impl Names {
             *count += u64::from(*last != self.objects);
             *last = self.objects;
         }
-        true
     }
 
     /// The place of a name, which is the one of the member with this number of an object.
@@ -125,8 +130,8 @@ impl Names {
         (skip_blanks::<Spread>(text, at + 1) == text.len()).then_some(())
     }
 
-    /// Put an object behind others without the blanks between its parts: whether it has any members, or none if it is not
-    /// surely as all readers read it.
+    /// Put an object behind others without the blanks between its parts, and count its names: whether it has any members,
+    /// or none if it is not surely as all readers read it.
     pub fn compact(&mut self, text: &[u8], to: &mut Vec<u8>) -> Option<bool> {
         (text.first() == Some(&b'{')).then_some(())?;
         self.find_members(text)?;
@@ -148,6 +153,7 @@ impl Names {
         if has_members {
             to.push(b'}');
         }
+        self.count(text);
         Some(has_members)
     }
 
@@ -215,6 +221,8 @@ mod tests {
             assert_eq!(names.compact(text.as_bytes(), &mut to), found, "{text}");
         }
         assert_eq!(to, b"{\"a b\":[1,\"c \\\" d\"]}{\"a\":1,\"b\":{\"c\":null},\"d\":\" \"}");
+        names.list();
+        assert_eq!((&names.bytes[..], &names.counts[..]), (&b"a babd"[..], &[1; 4][..]));
     }
 
     #[test]

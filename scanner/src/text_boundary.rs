@@ -56,6 +56,39 @@ pub unsafe extern "C" fn rd_text_facts(
     })
 }
 
+/// Copy pieces of `data`, each from one of the `starts` to its end, to their `targets` in `gathered`.
+///
+/// # Safety
+/// `data` points to `length` bytes, `starts`, `ends` and `targets` to `number` numbers, `gathered` to `room` bytes to be
+/// written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_gather(
+    data: *const u8,
+    length: u64,
+    starts: *const u64,
+    ends: *const u64,
+    targets: *const u64,
+    number: u64,
+    gathered: *mut u8,
+    room: u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(data), Some(gathered)) = (slice(data, length), slice_mut(gathered, room)) else { return MISUSED };
+        let (Some(starts), Some(ends), Some(targets)) =
+            (slice(starts, number), slice(ends, number), slice(targets, number))
+        else {
+            return MISUSED;
+        };
+        for ((&start, &end), &target) in starts.iter().zip(ends).zip(targets) {
+            let piece = data.get(start as usize..end as usize);
+            let to = gathered.get_mut(target as usize..).zip(piece).and_then(|(to, piece)| to.get_mut(..piece.len()));
+            let (Some(piece), Some(to)) = (piece, to) else { return MISUSED };
+            to.copy_from_slice(piece);
+        }
+        DONE
+    })
+}
+
 /// Names of members, of which none was counted yet.
 #[no_mangle]
 pub extern "C" fn rd_names_new() -> *mut Names {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ragdatakit.arrays.codes import begin_runs
 from ragdatakit.converters.datamind.chunks import chunk_of, file_names, metadata_and_source, placed, plain_metadata
 from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, values_of
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_same, packed_texts
@@ -23,6 +24,8 @@ from ragdatakit.scanner.predicates import MemberCalled
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Field, Record
 
+_MOST_NAMES = 1 << 10
+"""Names of members of metadata that are counted block by block."""
 OPEN = [MemberCalled("metadata", name) for name in ("arag_id", "source_id")]
 """Of the metadata of chunks that ragdata wrote, which the reader takes apart."""
 SHAPE = Record(
@@ -62,7 +65,6 @@ class _Chunks(KeptColumns):
         further = ("source", "metadata")
         super().__init__(SHAPE, _TEXTS, batches_of, OPEN, further=further, facts=facts, files=files)
         self._records, self._ordinals = records, ordinals
-        self._members = MemberNames()
         self._names = ("", "")
 
     def of_file(self, file: DataFile, alone: bool) -> Iterator[Columns]:
@@ -94,22 +96,24 @@ class _Chunks(KeptColumns):
         offsets = sources.offsets[first : last + 1]
         if not np.diff(offsets).all():
             return None
-        found = self._members.compact(metadata.data, metadata.offsets[first : last + 1])
+        names = MemberNames()
+        found = names.compact(metadata.data, metadata.offsets[first : last + 1])
         if found is None:
             return None
-        codes = text_codes(sources.data, offsets.astype(np.int32))
-        starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), last - first]
-        ordinals, missing = np.zeros(last - first, np.int64), np.zeros(last - first, np.bool_)
-        for start, end in pairwise(starts):
-            name = sources.data[offsets[start] : offsets[start + 1]].decode()
-            document, ordinal = placed(name, self._names, self._ordinals, end - start)
-            missing[start:end] = document is None
-            ordinals[start:end] = np.arange(ordinal or 0, (ordinal or 0) + end - start)
-        without = np.flatnonzero(missing)
+        starts = np.flatnonzero(begin_runs(text_codes(sources.data, offsets.astype(np.int32))))
+        sizes = np.diff(starts, append=last - first)
+        places = zip(offsets[starts].tolist(), offsets[starts + 1].tolist(), sizes.tolist(), strict=True)
+        ordinals = [
+            placed(sources.data[start:end].decode(), self._names, self._ordinals, size)[1]
+            for start, end, size in places
+        ]
+        before = np.array([ordinal or 0 for ordinal in ordinals], np.int64) - starts
+        without = np.flatnonzero(np.repeat([ordinal is None for ordinal in ordinals], sizes))
+        members = names.counts()
         return (
             packed_texts(sources.data, offsets, without),
-            packed_numbers(Kind.INTEGER, ordinals, without),
-            packed_texts(*found),
+            packed_numbers(Kind.INTEGER, np.arange(last - first) + np.repeat(before, sizes), without),
+            replace(packed_texts(*found), members=members if len(members) <= _MOST_NAMES else None),
         )
 
 

@@ -9,19 +9,20 @@ from itertools import islice, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.codes import Codes, flat_words
+from ragdatakit.arrays.codes import WIDE, Codes, flat_words
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.datamind.graph import Triple, properties_of
 from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, values_of
 from ragdatakit.converters.kept_numbers import numbers_of
 from ragdatakit.converters.kept_texts import KeptTexts
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_same, packed_texts
-from ragdatakit.database.edge_tables import EdgeTable, gathered
+from ragdatakit.database.edge_tables import EdgeTable
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.scanner.blocks import KeptValues, ScannedBlock
 from ragdatakit.scanner.keys import Numbering
 from ragdatakit.scanner.predicates import OpenIfEdged
+from ragdatakit.scanner.texts import gather
 from ragdatakit.schemas.canonical import Edge
 from ragdatakit.schemas.declarations import Field, Record
 
@@ -123,13 +124,12 @@ class TripleColumns(KeptColumns):
     def _number(self, subjects: Codes, relations: Codes, objects: Codes) -> tuple[npt.NDArray[np.int64], ...]:
         """Note the numbers of the ends and relations of edges; which ends, of a subject and its object in turn, and
         which relations are new."""
-        ends = np.empty(2 * len(subjects), subjects.dtype)
-        ends[0::2], ends[1::2] = subjects, objects
-        numbers, fresh = self._numbering.add(flat_words(ends))
+        words = np.stack([flat_words(codes).reshape(-1, 2) for codes in (subjects, objects)], axis=1).ravel()
+        numbers, fresh = self._numbering.add(words)
         of_relations, new = self._relations.add(flat_words(relations))
         known = self._edges.numbers
         if known.wanted:
-            known.add_numbered(ends[fresh], relations[new], (numbers[0::2], numbers[1::2], of_relations))
+            known.add_numbered(words.view(WIDE)[fresh], relations[new], (numbers[0::2], numbers[1::2], of_relations))
         return fresh, new
 
 
@@ -137,13 +137,14 @@ def _either(
     pair: Sequence[KeptValues], rows: npt.NDArray[np.int64], sides: npt.NDArray[np.int64]
 ) -> tuple[bytes, npt.NDArray[np.int64]]:
     """What rows have for their subject (of side 0) or object, one behind the other, and between which offsets."""
-    of_subjects, of_objects = pair
-    data = np.frombuffer(of_subjects.data + of_objects.data, np.uint8)
-    behind = len(of_subjects.data)
-    starts, ends = (
-        np.where(sides == 0, of_subjects.offsets[at], of_objects.offsets[at] + behind) for at in (rows, rows + 1)
-    )
-    return gathered(data, starts, ends)
+    sizes = np.where(sides == 0, *(values.offsets[rows + 1] - values.offsets[rows] for values in pair))
+    offsets = np.concatenate(([0], sizes.cumsum()))
+    found = np.empty(offsets[-1], np.uint8)
+    for side, values in enumerate(pair):
+        chosen = np.flatnonzero(sides == side)
+        own = rows[chosen]
+        gather(values.data, values.offsets[own], values.offsets[own + 1], offsets[chosen], found)
+    return found.tobytes(), offsets
 
 
 def _types(kept: Mapping[str, KeptValues], rows: npt.NDArray[np.int64], sides: npt.NDArray[np.int64]) -> PackedColumn:
