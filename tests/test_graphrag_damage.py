@@ -216,6 +216,16 @@ def test_a_table_in_csv_that_is_no_text_is_called_so(
     assert message in findings[0]["message"]
 
 
+def test_of_two_columns_of_one_name_the_first_is_meant(tmp_path: Path) -> None:
+    path = tmp_path / "entities.csv"
+    path.write_text("id,title,id\ne1,Alder,e2\n")
+    table = StoredTable(DataFile(path, path.name, path.name, "entities"))
+
+    assert table.places(table.columns) == {"id": 0, "title": 1}
+    assert list(table.rows("id", "title", "type")) == [("e1", "Alder", None)]
+    assert pd.read_csv(path)["id"].tolist() == ["e1"]
+
+
 @given(st.lists(st.sampled_from([*'ab,,,"\n\n 1', '""', '"a,b"', '"a\nb"', "\r\n", "é", "\0", "\udcff"]), max_size=30))
 @settings(max_examples=examples(300), deadline=None)
 def test_a_table_in_csv_without_a_fault_is_what_pandas_reads(pieces: list[str]) -> None:

@@ -13,6 +13,7 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.light_splade.checks import LightSpladeChecks
+from tests.command_line import run
 from tests.hostile import codes, copy, endure
 
 LINES = {
@@ -69,6 +70,17 @@ def test_depth_in_an_array(tmp_path: Path, name: str, kind: str, form: str) -> N
     (folder / name).write_text(form.replace("{}", DEEP[kind]), encoding="utf-8")
 
     assert endure(folder).code in (0, 1)
+
+
+@pytest.mark.parametrize("command", ["validate", "report"])
+def test_objects_in_each_other_that_never_end(tmp_path: Path, command: str) -> None:
+    folder = copy("contextual-retrieval/valid/cookbook", tmp_path)
+    (folder / "codebase_chunks.json").write_text("[" + '{"chunks":[' * 50_000)
+
+    outcome = run(command, folder)
+
+    assert outcome.code == (1 if command == "validate" else 0)
+    assert "please report it" not in outcome.err
 
 
 @pytest.mark.broad

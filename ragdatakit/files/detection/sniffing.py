@@ -35,6 +35,8 @@ _COLON = late_pattern(r"\s*:\s*(?=\S)")
 _COMMA = late_pattern(r"\s*,")
 _LINES = 20
 """How many lines are looked at."""
+_DEEPEST = 8
+"""Objects in each other, the first ones of arrays that are cut, of which the members are looked at."""
 _LINE_ENDS = late_pattern(r"[\r\n]+")
 _EMPTY: dict[str, Any] = {"{": {}, "[": [], '"': ""}
 _DECODER = json.JSONDecoder()
@@ -188,8 +190,9 @@ def _first_value(text: str) -> Any:
         return cut.group(1) if cut else None
 
 
-def _members(text: str) -> Iterator[tuple[str, Any]]:
-    """The first members of an object; of the last one, if its value is cut or broken, what kind of value it has."""
+def _members(text: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The first members of an object, so deep in others; of the last one, if its value is cut or broken, what kind of
+    value it has."""
     position = 1 if text.startswith("{") else len(text)
     while opening := _NAME_AHEAD.match(text, position):
         try:
@@ -203,7 +206,7 @@ def _members(text: str) -> Iterator[tuple[str, Any]]:
             value, end = _DECODER.raw_decode(text, colon.end())
         except (ValueError, RecursionError):
             mark = text[colon.end()]
-            if mark == "[" and (first := _first_of_cut(text[colon.end() + 1 :].lstrip())):
+            if mark == "[" and (first := _first_of_cut(text[colon.end() + 1 :].lstrip(), depth + 1)):
                 yield name, [first]
             elif mark in _EMPTY:
                 yield name, _EMPTY[mark]
@@ -215,14 +218,14 @@ def _members(text: str) -> Iterator[tuple[str, Any]]:
         position = comma.end()
 
 
-def _first_of_cut(text: str) -> dict[str, Any] | None:
+def _first_of_cut(text: str, depth: int) -> dict[str, Any] | None:
     """The object that the elements of an array begin with, or its first members; None where it is none."""
-    if not text.startswith("{"):
+    if not text.startswith("{") or depth > _DEEPEST:
         return None
     try:
         found = _DECODER.raw_decode(text)[0]
     except (ValueError, RecursionError):
-        found = dict(_members(text))
+        found = dict(_members(text, depth))
     return found if isinstance(found, dict) else None
 
 

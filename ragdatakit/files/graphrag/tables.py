@@ -89,8 +89,12 @@ class StoredTable:
         return self.table is None or self.table.column(name) is not None
 
     def places(self, names: Iterable[str]) -> dict[str, int]:
-        """Where among these the columns are that GraphRAG has; of two of one name, the last."""
-        return {name: place for place, name in enumerate(names) if self.declares(name)}
+        """Where among these the columns are that GraphRAG has; of two of one name, the first, as of pandas."""
+        found: dict[str, int] = {}
+        for place, name in enumerate(names):
+            if name not in found and self.declares(name):
+                found[name] = place
+        return found
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
         """The values of these columns, row by row; None for a column that is not there."""
@@ -135,7 +139,10 @@ class StoredTable:
         self.fault = self.fault or fault
 
     def _csv_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        places = [self.columns.index(name) if name in self.columns else None for name in names]
+        known: dict[str, int] = {}
+        for place, name in enumerate(self.columns):
+            known.setdefault(name, place)
+        places = [known.get(name) for name in names]
         kinds = [column.type if self.table and (column := self.table.column(name)) else "text" for name in names]
         for _, cells in self.cells():
             if self.fault is not None:  # at which GraphRAG's reader stops, and has nothing

@@ -85,10 +85,11 @@ class Corpus:
                 yield Problem("blank-chunk", f"{pointer}/content", text)
             elif isinstance(content, str):
                 found = content.find(text, last)
-                last = found if found >= 0 else content.find(text)
-                if last < 0:
+                if found < 0 and last:
+                    found = content.find(text)
+                if found < 0:
                     yield Problem("chunk-not-in-document", f"{pointer}/content", shown(text))
-                    last = 0
+                last = max(found, 0)
 
     def _index_problems(self, chunk: dict[str, Any], pointer: str, place: int, seen: set[int]) -> Iterator[Problem]:
         index = chunk.get("original_index")
