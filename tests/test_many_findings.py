@@ -6,7 +6,9 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -19,9 +21,12 @@ from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.outputs import sorted_entries
 from ragdatakit.reports.findings.json import json_pieces
 from ragdatakit.reports.findings.text import TextOptions, text_lines
-from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas import all_rules
+from ragdatakit.schemas.findings import Excerpt, Finding, Problem, Related, Span
+from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators import pending
+from ragdatakit.validators.collector import _Facts, worded
 from ragdatakit.validators.kept_findings import KeptFindings, Key
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -105,6 +110,46 @@ def test_findings_come_sorted_and_as_they_came_where_keys_are_equal(late: int) -
 
 def broken_sets() -> list[Path]:
     return sorted(p for p in FIXTURES.glob("*/broken/*") if "duplicate" in p.name or "dangling" in p.name)
+
+
+def test_every_field_of_a_finding_comes_back_from_the_scratch_file() -> None:
+    plain = Finding("AR101", "a-rule", "error", "half \ud800 of one", "a.json", value=float("inf"), key="id=1")
+    place = replace(plain, line=2, span=Span(3, 5), excerpt=Excerpt("a b", 1, 2), byte_columns=(4, 6), records=(7, 8))
+    fix = Fix("safe", "remove it", (Edit(1, 2, "x", "line"),))
+    whole = replace(place, fix=fix, fixable=True, related=(Related("b.json", 9, "first here", 8),), value=1 << 70)
+    findings = [plain, place, whole, plain]
+    kept = KeptFindings(in_memory=1)
+    for number, finding in enumerate(findings):
+        kept.add((0, 0, "", False, number, 0, ""), finding)
+
+    for _ in range(2):
+        found = list(kept)
+        assert found == findings
+        assert [(f.excerpt, f.byte_columns) for f in found] == [(f.excerpt, f.byte_columns) for f in findings]
+    kept.close()
+
+
+def test_a_message_is_worded_as_python_does() -> None:
+    messages = {rule.message for rule, _ in all_rules()} | {
+        "{a!r} and {value} of {b.c}",
+        "{{a}} {count:,}",
+        "{}",
+        "{b[0]}",
+    }
+    problems = [
+        Problem("a-rule", "/text", 5, {"a": "x\x1by", "count": 7000, "b": 1.5, "found": ["x"], "number": 2}),
+        Problem("a-rule", value={"a": [1]}, facts={}),
+    ]
+    for message in messages:
+        for problem in problems:
+            assert _outcome(partial(worded, message, problem)) == _outcome(partial(message.format_map, _Facts(problem)))
+
+
+def _outcome(act: Callable[[], str]) -> str:
+    try:
+        return act()
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        return f"{type(error).__name__} {error}"
 
 
 @pytest.mark.broad

@@ -138,6 +138,24 @@ class Finding:
         """How it is pickled: in a fraction of the time that a dataclass takes."""
         return quick_finding, _values_of(self)
 
+    def as_values(self) -> list[Any]:
+        """What `with_values` makes the same finding of: texts and numbers, but for `fix` and `related`."""
+        values = [*_values_of(self)]
+        if (span := self.span) is not None:
+            values[_SPAN] = span.start, span.end
+        if (excerpt := self.excerpt) is not None:
+            values[_EXCERPT] = excerpt.text, excerpt.start, excerpt.length
+        return values
+
+    @staticmethod
+    def with_values(values: list[Any]) -> Finding:
+        """The finding of these values, which are changed."""
+        if (span := values[_SPAN]) is not None:
+            values[_SPAN] = quick_span(*span)
+        if (excerpt := values[_EXCERPT]) is not None:
+            values[_EXCERPT] = quick_excerpt(*excerpt)
+        return quick_finding(*values)
+
     def as_dict(self) -> dict[str, Any]:
         """The JSON form (DESIGN: one entry of ``findings``)."""
         span, related = self.span, self.related
@@ -170,7 +188,9 @@ class Finding:
         }
 
 
-_values_of = attrgetter(*(each.name for each in fields(Finding)))
+_NAMES = [each.name for each in fields(Finding)]
+_SPAN, _EXCERPT = _NAMES.index("span"), _NAMES.index("excerpt")
+_values_of = attrgetter(*_NAMES)
 quick_finding, quick_excerpt, quick_span = (
     quick(Finding, "quick_finding"),
     quick(Excerpt, "quick_excerpt"),

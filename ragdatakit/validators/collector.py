@@ -7,12 +7,13 @@ through once more.
 
 from __future__ import annotations
 
+from _string import formatter_parser  # type: ignore[import-not-found] # what `string.Formatter` has, without the rest
 from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -198,23 +199,44 @@ class Selection:
 
 
 class _Facts:
-    """What fills a message, made as it is asked for; a fact that is missing shows as ``?`` instead of ending the
-    run."""
+    """What fills a message, made as it is asked for."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
 
-    def __getitem__(self, key: str) -> Any:
-        problem = self._problem
-        if key in problem.facts:
-            return _fact(problem.facts[key])
-        if key == "value":
-            return show(problem.value)
-        if key == "fault":
-            from ragdatakit.validators.lacking import fault_of  # which few datasets need
+    def __getitem__(self, name: str) -> Any:
+        return _said(self._problem, name)
 
-            return fault_of(problem.value)
-        return visible((problem.pointer or "").strip("/")) if key == "field" else "" if key == "beside" else "?"
+
+def worded(message: str, problem: Problem) -> str:
+    """The message with what the problem says; a fact that is missing shows as ``?`` instead of ending the run."""
+    if (pieces := _pieces(message)) is None:
+        return message.format_map(_Facts(problem))
+    return "".join([f"{before}{_said(problem, name)}" if name else before for before, name in pieces])
+
+
+@cache
+def _pieces(message: str) -> tuple[tuple[str, str | None], ...] | None:
+    """The texts of a message, each with the name of the fact behind it; None where it says how a fact is written."""
+    pieces = tuple(formatter_parser(message))
+    if any(
+        name is not None and (form or conversion or not name.isidentifier()) for _, name, form, conversion in pieces
+    ):
+        return None
+    return tuple((before, name) for before, name, *_ in pieces)
+
+
+def _said(problem: Problem, name: str) -> Any:
+    facts = problem.facts
+    if name in facts:
+        return _fact(facts[name])
+    if name == "value":
+        return show(problem.value)
+    if name == "fault":
+        from ragdatakit.validators.lacking import fault_of  # which few datasets need
+
+        return fault_of(problem.value)
+    return visible((problem.pointer or "").strip("/")) if name == "field" else "" if name == "beside" else "?"
 
 
 def _fact(value: Any) -> Any:
@@ -290,9 +312,10 @@ class Collector:
 
     def state(self, name: str) -> RuleState:
         """What a rule means for this dataset."""
-        if name not in self._states:
-            self._states[name] = self._make_state(name)
-        return self._states[name]
+        found = self._states.get(name)
+        if found is None:
+            found = self._states[name] = self._make_state(name)
+        return found
 
     @cached_property
     def _own(self) -> dict[str, Rule]:
@@ -454,7 +477,7 @@ class Collector:
         suffix = f" (in {those.count:,} records of this file)" if those.count > 1 and rule.counted else ""
         value = plain_value(problem.value)
         meant = _meant(problem) if problem.nearly else ""
-        message = rule.message.format_map(_Facts(problem)) + meant + suffix
+        message = worded(rule.message, problem) + meant + suffix
         consequence = rule.cases.get(problem.facts.get("case", ""), state.upstream) if rule.cases else state.upstream
         finding = quick_finding(
             rule.code,

@@ -22,7 +22,7 @@ class KeptFindings:
     same every time. Of those with one fingerprint, all but the first get another."""
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
-        self._entries: SortedEntries[Key, Finding] = SortedEntries(in_memory)
+        self._entries: SortedEntries[Key, Finding] = SortedEntries(in_memory, Finding.as_values, Finding.with_values)
         self._fingerprints = array("Q")
 
     def add(self, key: Key, finding: Finding) -> None:

@@ -50,7 +50,7 @@ RECODED = frozenset(("ndjson", "json-array", "json-object", "csv", "columns"))
 
 def is_parquet(path: PurePath) -> bool:
     """Whether a file is Parquet by its name."""
-    return path.name[-8:].lower() == ".parquet"
+    return str(path)[-8:].lower() == ".parquet"  # which a path keeps, unlike its name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
+from functools import lru_cache
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # Python has it, its stubs do not
 from json.scanner import make_scanner
@@ -254,7 +255,7 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
     known_text, known_pointer, span = _last_located[-1]
     if known_pointer == pointer and known_text == text:  # what words a finding asks what its repair has asked
         return span
-    want = [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
+    want = _names_in(pointer)
     try:
         span = _descend(text, want)
     except (ValueError, IndexError, RecursionError):
@@ -262,6 +263,11 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
     if len(text) < _LONG:
         _last_located[:] = [(text, pointer, span)]
     return span
+
+
+@lru_cache(256)
+def _names_in(pointer: str) -> list[str]:
+    return [name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:]]
 
 
 _last_located: list[tuple[str, str, tuple[int, int] | None]] = [("", "", None)]
