@@ -38,9 +38,7 @@ else:
 
         def decorate(cls: type) -> type:
             kinds = " ".join(map(str, cls.__annotations__.values()))  # to ask each takes several times as long
-            if "InitVar" in kinds and not all(
-                "InitVar" not in str(k) or _is_passed(k) for k in cls.__annotations__.values()
-            ):
+            if "InitVar" in kinds and not _are_plain("InitVar", cls):
                 return dataclasses.dataclass(**options)(cls)
             return _finished(cls, kinds, options)
 
@@ -50,6 +48,12 @@ else:
 def _is_passed(kind: Any) -> bool:
     """Whether a field is none, but passed to ``__post_init__``."""
     return isinstance(kind, str) and kind.startswith("InitVar[")
+
+
+def _are_plain(mark: str, cls: type) -> bool:
+    """Whether all types that have this mark are texts that begin with it."""
+    kinds = cls.__annotations__.values()
+    return not any(mark in str(kind) and not (isinstance(kind, str) and kind.startswith(f"{mark}[")) for kind in kinds)
 
 
 class _Plan:
@@ -101,7 +105,8 @@ class _Plan:
 
 def _finished(cls: Any, kinds: str, options: dict[str, bool]) -> type:
     is_plain = "ClassVar" not in kinds and "KW_ONLY" not in kinds
-    plan = _plan_of(cls, options) if is_plain else None
+    known = is_plain or ("KW_ONLY" not in kinds and _are_plain("ClassVar", cls))
+    plan = _plan_of(cls, options, is_plain) if known else None
     if plan is not None:
         return _made_quickly(cls, plan, "InitVar" in kinds)  # type: ignore[no-any-return]
     made = _made_by_library(cls, options, is_plain)
@@ -116,16 +121,19 @@ _PLAN = "__dataclass_plan__"
 """What a class that was made quickly calls its plan."""
 
 
-def _plan_of(cls: Any, options: dict[str, bool]) -> _Plan | None:
-    """The plan of a class; None where the standard library has to look: at bases that are not made here or are frozen
-    where it is not, and at defaults that can be changed."""
-    bases = []
+def _plan_of(cls: Any, options: dict[str, bool], is_plain: bool) -> _Plan | None:
+    """The plan of a class, all of whose annotations are fields where it ``is_plain``; None where the standard library
+    has to look: at bases that are not made here or are frozen where it is not, and at defaults that can be changed."""
+    bases, kinds, own = [], cls.__annotations__, cls.__dict__
+    if not is_plain:
+        kinds = {name: kind for name, kind in kinds.items() if not str(kind).startswith("ClassVar[")}
     for base in cls.__mro__[-2:0:-1]:
+        if "__dataclass_fields__" not in base.__dict__ and not any(hasattr(base, name) for name in kinds):
+            continue  # no fields are taken from it, and no defaults
         plan = base.__dict__.get(_PLAN)
         if plan is None or plan.options["frozen"] is not options["frozen"]:
             return None
         bases.append(plan)
-    kinds, own = cls.__annotations__, cls.__dict__
     values = {name: own[name] for name in kinds if name in own}
     if any(value.__class__.__hash__ is None for value in values.values()):
         return None

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import InitVar, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
@@ -113,8 +113,73 @@ def _passed(decorate: Callable[..., Any]) -> Any:
     return Passed
 
 
+class _Plain:
+    __slots__ = ("kept",)
+    value: int = 3
+
+    def twice(self) -> Any:
+        return 2 * self.value
+
+
+def _based(decorate: Callable[..., Any]) -> Any:
+    @decorate
+    class Based(_Plain):
+        value: int
+        kept: str = "k"
+        other: int = 5
+
+    return Based
+
+
+_Kind = TypeVar("_Kind")
+
+
+def _generic(decorate: Callable[..., Any]) -> Any:
+    @decorate
+    class Generic_(Generic[_Kind]):  # noqa: N801
+        value: _Kind
+        other: int = 5
+
+    return Generic_
+
+
+def _counted(decorate: Callable[..., Any]) -> Any:
+    @decorate
+    class Counted:
+        LIMIT: "ClassVar[int]" = 3
+        value: int
+        names: "ClassVar[tuple[str, ...]]" = ()
+        other: "int" = 5
+
+        def twice(self) -> int:
+            return 2 * self.LIMIT + len(self.names)
+
+    return Counted
+
+
 @both
-@pytest.mark.parametrize("define", [_all_kinds, _written, _bare, _one, _given, _passed])
+@pytest.mark.parametrize("define", [_based, _generic, _counted])
+def test_classes_that_are_no_dataclasses_have_no_fields(define: Callable[..., Any], options: dict[str, bool]) -> None:
+    seen = []
+    for kind in made_twice(define, **options):
+        value, other = kind(value=4), kind(value=4, other=6)
+        seen.append((
+            str(inspect.signature(kind)),
+            kind.__mro__[1:],
+            getattr(kind, "__slots__", ()),
+            getattr(kind, "__parameters__", ()),
+            (value == other, value == kind(value=4), value.value, getattr(value, "twice", None) and value.twice()),
+            dataclasses.asdict(dataclasses.replace(other, value=5)),
+            _outcome(lambda value=value: setattr(value, "value", 5)),
+            _outcome(lambda value=value: hash(value)),
+            _outcome(lambda kind=kind: kind()),
+        ))  # fmt: skip
+
+    assert seen[0] == seen[1]
+
+
+@both
+@pytest.mark.parametrize("define", [_all_kinds, _written, _bare, _one, _given, _passed, _based, _generic, _counted])
 def test_a_class_is_described_alike(define: Callable[..., Any], options: dict[str, bool]) -> None:
     ours, theirs = made_twice(define, **options)
 

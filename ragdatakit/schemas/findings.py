@@ -139,7 +139,7 @@ class Finding:
         return quick_finding, _values_of(self)
 
     def as_values(self) -> list[Any]:
-        """What `with_values` makes the same finding of: texts and numbers, but for `fix` and `related`."""
+        """What `with_values` makes the same finding of: texts and numbers, except for `fix` and `related`."""
         values = [*_values_of(self)]
         if (span := self.span) is not None:
             values[_SPAN] = span.start, span.end
