@@ -13,7 +13,7 @@ import pytest
 import ragdatakit
 from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, left_out_words
 from ragdatakit.schemas.canonical import Chunk, Summary
-from ragdatakit.schemas.hierarchies import Hierarchy
+from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyNode
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, tables_of, write_tables
 from tests.upstream_data import UPSTREAM_DATA
@@ -188,3 +188,13 @@ def test_a_page_says_how_many_nodes_it_has(tmp_path: Path) -> None:
     assert len(found.nodes) < 90
     assert left_out_words(found) in run("report", many, "--output-format", "html").out
     assert "are shown" not in run("report", many).out
+
+
+def test_one_node_is_and_several_are() -> None:
+    def words(shown: int, every: int) -> str:
+        node = HierarchyNode("0", 0, "")
+        return left_out_words(Hierarchy("communities", (), (node,) * shown, every, 1))
+
+    assert words(1, 3) == "1 of them is shown, 2 are not."
+    assert words(2, 3) == "2 of them are shown, 1 is not."
+    assert words(3, 3) == ""

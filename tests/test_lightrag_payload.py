@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -137,3 +139,10 @@ def test_a_name_in_other_capitals_is_said_once(tmp_path: Path) -> None:
     entities = sound()["entities"]
     both = {"relationships": relationships, "entities": [*entities, {**entities[0], "entity_name": name.upper()}]}
     assert [found[0] for found in _found(both, tmp_path)] == ["LR423"]
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, lambda path: path.symlink_to(path.name)], ids=["pipe", "link"])
+def test_a_payload_that_cannot_be_opened_is_one_error(put: Callable[[Path], None], tmp_path: Path) -> None:
+    put(tmp_path / "custom_kg.json")
+
+    assert [f.code for f in validate(tmp_path, format="lightrag").findings if f.severity == "error"] == ["RD101"]

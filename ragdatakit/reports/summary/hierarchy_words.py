@@ -77,5 +77,7 @@ def hierarchy_words(found: Hierarchy) -> Iterator[str]:
 
 def left_out_words(found: Hierarchy) -> str:
     """A sentence about the nodes of which a page has no more than a number; empty where it has all."""
-    left = found.all_nodes - found.unreached - len(found.nodes)
-    return f"{len(found.nodes):,} of them are shown, {left:,} are not." if left else ""
+    shown, left = len(found.nodes), found.all_nodes - found.unreached - len(found.nodes)
+    if not left:
+        return ""
+    return f"{shown:,} of them {'is' if shown == 1 else 'are'} shown, {left:,} {'is' if left == 1 else 'are'} not."

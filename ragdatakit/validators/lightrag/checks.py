@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.beginnings import BOM
@@ -134,7 +135,7 @@ class LightRagChecks(FormatChecks):
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """What is wrong with a store as a whole; one that was not read to its end is compared with nothing."""
         if file.kind == "payload" and not file.name.endswith(".gz"):
-            with file.boundary.open(file.path) as stream:
+            with suppress(OSError), file.boundary.open(file.path) as stream:  # which the engine reports
                 if stream.read(len(BOM)) == BOM:
                     facts = {"reason": "the file begins with a byte-order mark"}
                     yield file, Problem("payload-not-json", facts=facts, hint="save the file as UTF-8 without the mark")
