@@ -222,3 +222,53 @@ def test_a_node_that_an_edge_seems_to_mean_is_named(big: bool, tmp_path: Path, m
     assert near.fault == 'there is no node "Heron" (did you mean "heron"?)'
     assert near.hint.startswith('write "heron", or add the node')
     assert other.fault == 'there is no node "nobody"'
+
+
+@pytest.mark.parametrize(
+    ("example", "file", "change", "message"),
+    [
+        ("hipporag", "*_corpus.json", ('"title"', '"name"'), "title is missing (there is name)"),
+        ("beir", "corpus.jsonl", ('"text"', '"contents"'), "the text is missing (there is contents)"),
+        ("beir", "queries.jsonl", ('"_id"', '"question_id"'), "the _id is missing (there is question_id)"),
+        (
+            "light-splade",
+            "query_master.ndjson",
+            ('"qid"', '"query_id"'),
+            "the field qid is missing (there is query_id)",
+        ),
+        ("arag", "chunks.json", ('"text"', '"content"'), "text is missing (there is content)"),
+    ],
+)
+def test_a_field_that_has_the_name_of_another_tool_is_named(
+    tmp_path: Path, example: str, file: str, change: tuple[str, str], message: str
+) -> None:
+    for case in sorted((FIXTURES / example / "valid").iterdir()):
+        if any(change[0] in path.read_text() for path in case.rglob(file)):
+            break
+    folder = shutil.copytree(case, tmp_path / "data")
+    for path in folder.rglob(file):
+        path.write_text(path.read_text().replace(*change))
+
+    assert message in run("validate", folder).out
+
+
+@pytest.mark.parametrize(
+    ("example", "old", "new"),
+    [
+        ("beir/valid/folder", "queries.jsonl", "query.jsonl"),
+        ("hipporag/broken/gold-passage-not-in-corpus/data", "reefs_corpus.json", "corpus.json"),
+    ],
+)
+def test_a_file_that_seems_to_be_meant_is_named(tmp_path: Path, example: str, old: str, new: str) -> None:
+    folder = shutil.copytree(FIXTURES / example, tmp_path / "data")
+    (folder / old).rename(folder / new)
+
+    out = run("validate", folder).out
+
+    assert f"(there is {new})" in out and f"rename {new} to {old}" in out
+
+
+def test_a_document_of_no_master_is_found_where_no_rule_of_references_is_selected(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "light-splade" / "broken" / "scores-for-unknown" / "data", tmp_path / "data")
+    (finding,) = validate(folder, select="SP413").findings
+    assert finding.fault == "document 99 is in no master"

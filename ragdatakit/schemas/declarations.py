@@ -164,6 +164,29 @@ class Rule:
         return "; ".join(f"{' and '.join(those)}: {text}" for text, those in chosen.items())
 
 
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "query id": ("query_id", "question_id", "query-id", "qid", "_id", "id"),
+    "document id": (
+        "doc_id",
+        "docid",
+        "document_id",
+        "corpus_id",
+        "corpus-id",
+        "passage_id",
+        "docno",
+        "pid",
+        "_id",
+        "id",
+    ),
+    "positive id": ("positive_id", "pos_id", "pos_pid", "positive"),
+    "negative id": ("negative_id", "neg_id", "neg_pid", "negative"),
+    "text": ("text", "contents", "content", "passage", "body", "page_content", "chunk"),
+    "question": ("question", "query", "text", "user_input"),
+    "title": ("title", "name", "headline"),
+}
+"""By what many formats have a field for: what tools call it, in small letters (see `Field`)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """One field of a record.

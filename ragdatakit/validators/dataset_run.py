@@ -132,12 +132,17 @@ class DatasetRun:
         """The splits, or that there are none."""
         return tuple(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None)) or (None,)
 
+    def _looks_up(self, split: str | None) -> bool:
+        """Whether the format's own checks ask where references lead."""
+        return any(self.checks.needs(kind, split).looks_up for kind in self._kinds())
+
     def _new_sets(self, split: str | None, kinds: set[str], several: bool) -> SetChecks:
         fmt, wants = self.dataset.format, self.collector.looks_for
-        plan = plan_sets(fmt, split, kinds, wants, several)
+        asks = not all(wants(reference.rule) for reference in fmt.references) and self._looks_up(split)
+        plan = plan_sets(fmt, split, kinds, wants, several, asks)
         if not self.big:
             return SetChecks(plan, split, kinds)
-        if self.options.engine is not None and not any(self.checks.needs(k, split).looks_up for k in self._kinds()):
+        if self.options.engine is not None and not self._looks_up(split):
             from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
 
             return PartitionedSets(plan, split, kinds, self._keys(self.options.engine))

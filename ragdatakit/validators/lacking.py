@@ -57,7 +57,7 @@ def missing_file(problem: Problem, folder: Path, expected: str, known: Iterable[
     stem = wanted.rpartition(".")[0].casefold()
     packed = [name for name in there if not below and _unpacked(name) in (wanted.casefold(), stem)]
     misnamed = [name for name in there if not below and name.rpartition(".")[0].casefold() == stem]
-    near = next(iter(packed or misnamed), "") or nearest(wanted, there)
+    near = next(iter(packed or misnamed), "") or nearest(wanted, there) or _named_nearly(wanted, there)
     if near:
         problem.facts["beside"] = f" (there is {visible(near)}{below})"
         problem.hint = f"rename {visible(near)}{below} to {wanted}{below}, if that is what it is"
@@ -75,6 +75,13 @@ def _instead_of_folder(folder: Path, wanted: str, known: Container[str]) -> str:
     inside = [f"{wanted}/{name}" for name in _names_in(folder / wanted, False) if name not in known]
     beside = [name for name in _names_in(folder, False) if name.partition(".")[0] == wanted and name not in known]
     return next((name for name in (*inside, *beside) if name.casefold().endswith((*_DATA, *_PACKED))), "")
+
+
+def _named_nearly(wanted: str, there: Iterable[str]) -> str:
+    """The first file of the same ending whose name is spelt much like that of the one that is wanted."""
+    stem, dot, ending = wanted.rpartition(".")
+    alike = {name.removesuffix(dot + ending): name for name in there if dot and name.endswith(dot + ending)}
+    return alike.get(nearest(stem, alike), "")
 
 
 def is_packed(name: str) -> bool:

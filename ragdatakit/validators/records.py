@@ -165,8 +165,13 @@ def _unexpected(rule: str, record: Record, name: str, value: dict[str, Any]) -> 
 
     problem = Problem(rule, f"/{strict_json.escape(name)}", value[name], {"field": name})
     known = [field.name for field in record.fields]
-    meant = nearest(name, (f.name for f in record.fields if f.required and f.name not in value))
-    if meant and nearest(meant, (other for other in value if other not in known)) == name:  # of several the first
+    lacked = [f for f in record.fields if f.required and f.name not in value]
+    meant = nearest(name, (f.name for f in lacked))
+    is_first = bool(meant) and nearest(meant, (other for other in value if other not in known)) == name
+    if not meant:
+        meant = next((f.name for f in lacked if name.casefold() in f.elsewhere), "")
+        is_first = bool(meant)
+    if is_first:  # of several
         problem.facts["meant"] = meant
         problem.hint = f"rename it to {meant}"
     return problem

@@ -26,7 +26,8 @@ IndexKey = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SetPlan:
-    """The set checks that apply to one split; ``named`` are, by kind, the unique fields that references name."""
+    """The set checks that apply to one split; ``named`` are, by kind, the unique fields that references name, ``asked``
+    the indexes that a format's own checks ask, whatever is reported of references."""
 
     keys: tuple[Key, ...]
     references: tuple[Reference, ...]
@@ -37,10 +38,11 @@ class SetPlan:
     disjoints: tuple[Disjoint, ...]
     agreements: tuple[Consistency, ...]
     named: dict[str, str]
+    asked: frozenset[IndexKey] = frozenset()
 
     def looked_up(self) -> set[IndexKey]:
-        """The indexes that references, memberships and coverages ask while files are read."""
-        found: set[IndexKey] = {(r.to_kind, (r.to_field,)) for r in self.references}
+        """The indexes that references, memberships, coverages and a format's own checks ask while files are read."""
+        found: set[IndexKey] = {(r.to_kind, (r.to_field,)) for r in self.references} | self.asked
         found |= {(m.to_kind, m.to_fields) for m in self.memberships}
         return found | {(c.kind, (c.field,)) for c in self.coverages}
 
@@ -71,9 +73,15 @@ NO_CHECKS = SetPlan((), (), (), (), (), (), (), (), {})
 
 
 def plan_sets(
-    fmt: Format, split: str | None, kinds: set[str], wanted: Callable[[str], bool], across_splits: bool
+    fmt: Format,
+    split: str | None,
+    kinds: set[str],
+    wanted: Callable[[str], bool],
+    across_splits: bool,
+    looks_up: bool = False,
 ) -> SetPlan:
-    """What of a format's set checks applies to files of these kinds, by the rules that are ``wanted``."""
+    """What of a format's set checks applies to files of these kinds, by the rules that are ``wanted``. ``looks_up``:
+    the format's own checks ask where references lead."""
 
     def applying(declared: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(d for d in declared if {d.kind, getattr(d, "to_kind", d.kind)} <= kinds and wanted(d.rule))
@@ -94,6 +102,7 @@ def plan_sets(
         disjoints=applying(fmt.disjoints) if across_splits else (),
         agreements=applying(fmt.agreements) if across_splits else (),
         named={r.to_kind: r.to_field for r in references if (r.to_kind, (r.to_field,)) in unique},
+        asked=frozenset((r.to_kind, (r.to_field,)) for r in fmt.references if looks_up and r.to_kind in kinds),
     )
 
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Adopted, Field, File, Format, Key, Layout, Record, Reference, late_rules
+from ragdatakit.schemas.declarations import (
+    ELSEWHERE,
+    Adopted,
+    Field,
+    File,
+    Format,
+    Key,
+    Layout,
+    Record,
+    Reference,
+    late_rules,
+)
 
 CHUNK_STRING = Record(
     name="chunk",
@@ -30,12 +41,14 @@ CHUNK_OBJECT = Record(
             "The chunk's id; it is looked up as a string.",
             examples=("0",),
             rules={"missing": "incomplete-chunk", "null": "chunk-id-not-string", "type": "chunk-id-not-string"},
+            elsewhere=("chunk_id", *ELSEWHERE["document id"]),
         ),
         Field(
             "text: string",
             "The chunk's text.",
             non_empty=True,
             examples=("The lighthouse of Skarn was lit in 1871.",),
+            elsewhere=ELSEWHERE["text"],
             rules={
                 "missing": "incomplete-chunk",
                 "null": "incomplete-chunk",
@@ -66,6 +79,7 @@ QUESTION = Record(
             "What the agent is asked.",
             non_empty=True,
             examples=("When was the lighthouse of Skarn lit?",),
+            elsewhere=ELSEWHERE["question"],
             rules={
                 "missing": "question-without-text",
                 "null": "question-without-text",

@@ -6,6 +6,7 @@ Facts: package `beir` 2.2.0, `datasets/data_loader.py:GenericDataLoader`, read a
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import (
+    ELSEWHERE,
     Adopted,
     Columns,
     Consistency,
@@ -31,12 +32,14 @@ _LINE_RULES = {
 
 def _id(description: str, example: str) -> Field:
     rules = {"missing": "missing-id", "null": "missing-id", "type": "id-not-string"}
-    return Field("_id: string", description, examples=(example,), rules=rules)
+    others = (*ELSEWHERE["document id"], *ELSEWHERE["query id"])
+    return Field("_id: string", description, examples=(example,), rules=rules, elsewhere=others)
 
 
 def _text(description: str, example: str) -> Field:
     rules = {"missing": "text-not-string", "null": "text-not-string", "type": "text-not-string"}
-    return Field("text: string", description, examples=(example,), rules=rules)
+    others = (*ELSEWHERE["text"], *ELSEWHERE["question"])
+    return Field("text: string", description, examples=(example,), rules=rules, elsewhere=others)
 
 
 _METADATA = Field("metadata?: object | null", "Whatever else is known; the loader passes over it.", examples=({},))

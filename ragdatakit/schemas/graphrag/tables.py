@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.declarations import ELSEWHERE
 
 GENERATIONS = ("0.1", "0.5", "1.0", "2.0", "2.3", "3.0")
 """The releases that changed the tables; each stands for those up to the next."""
@@ -77,7 +78,6 @@ class Table:
         return next((c for c in self.columns if c.name == name), None)
 
 
-_TEXTS = ("content", "chunk", "page_content")
 _UNITS = "9f1c0a7e"
 _ID = Column(name="id", type="text", description="Unique key.", example="e1", needed="0.1", nullable=False)
 _NUMBER = Column(
@@ -117,7 +117,7 @@ DOCUMENTS = Table(
             "Mara Venn built the lighthouse.",
             since="0.5",
             needed="0.5",
-            elsewhere=("raw_content", *_TEXTS),
+            elsewhere=("raw_content", *ELSEWHERE["text"]),
         ),
         _text("raw_content", "The whole text, as it was called before 0.5.", until="0.1", needed="0.1"),
         _ids("text_unit_ids", "the text units that the document was cut into"),
@@ -140,7 +140,7 @@ TEXT_UNITS = Table(
             "Mara Venn built the lighthouse.",
             needed="0.1",
             nullable=False,
-            elsewhere=_TEXTS,
+            elsewhere=ELSEWHERE["text"],
         ),
         _integer("n_tokens", "How many tokens the text has.", 6, needed="0.1", free_in_2=True, nullable=False),
         _text("document_id", "Id of its document.", "d1", since="3.0", needed="3.0"),

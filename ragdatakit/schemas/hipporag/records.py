@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.schemas.declarations import Field, Record, Type
+from ragdatakit.schemas.declarations import ELSEWHERE, Field, Record, Type
 
 _TITLE, _TEXT = "Kettle Reef", "Joss Alder mapped it. It lies north."
 _PASSAGE = {"missing": "unusable-passage", "null": "unusable-passage", "type": "unusable-passage"}
@@ -15,8 +15,14 @@ PASSAGE = Record(
     title="Passage",
     description="One passage; it is indexed as its title, a line feed, and its text. It may have other fields.",
     fields=(
-        Field("title: string", "The title; several passages may have one.", examples=(_TITLE,), rules=_PASSAGE),
-        Field("text: string", "The text.", examples=(_TEXT,), rules=_PASSAGE),
+        Field(
+            "title: string",
+            "The title; several passages may have one.",
+            examples=(_TITLE,),
+            rules=_PASSAGE,
+            elsewhere=ELSEWHERE["title"],
+        ),
+        Field("text: string", "The text.", examples=(_TEXT,), rules=_PASSAGE, elsewhere=ELSEWHERE["text"]),
         Field("idx?: any | null", "The place in the corpus, from 0; not read.", examples=(0,)),
     ),
     rules={**_NO_CORPUS, "top-level-lines": "corpus-not-list", "not-object": "passage-not-object"},

@@ -6,6 +6,7 @@ Facts: bizreach-inc/light-splade, commit e1155e5 (data modules identical to rele
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import (
+    ELSEWHERE,
     INT64_MAX,
     INT64_MIN,
     Adopted,
@@ -43,8 +44,19 @@ _PLAIN_SUFFIXES = (".ndjson", ".ndjson.gz")
 _SUFFIXES = (*_PLAIN_SUFFIXES, ".parquet")
 
 
+_MEANT = {"qid": "query id", "doc_id": "document id", "pos_doc_id": "positive id", "neg_doc_id": "negative id"}
+
+
 def _id(name: str, description: str) -> Field:
-    return Field(f"{name}: integer", description, minimum=INT64_MIN, maximum=INT64_MAX, examples=(1,), rules=_ID_RULES)
+    return Field(
+        f"{name}: integer",
+        description,
+        minimum=INT64_MIN,
+        maximum=INT64_MAX,
+        examples=(1,),
+        rules=_ID_RULES,
+        elsewhere=ELSEWHERE[_MEANT[name]],
+    )
 
 
 def _text(description: str) -> Field:
@@ -53,6 +65,7 @@ def _text(description: str) -> Field:
         description,
         examples=("tide times for small boats",),
         rules={"null": "text-not-string", "type": "text-not-string"},
+        elsewhere=(*ELSEWHERE["text"], *ELSEWHERE["question"]),
     )
 
 

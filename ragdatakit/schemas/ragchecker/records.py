@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.schemas.declarations import ELSEWHERE, Field, Record
 
 _QUERY = "Who mapped the reef?"
 _ANSWER = "Joss Alder mapped it in 1931."
@@ -14,8 +14,8 @@ _CLAIM = ["Joss Alder", "mapped", "the reef"]
 
 
 _ELSEWHERE = {
-    "query_id": ("id", "qid", "question_id"),
-    "query": ("question", "user_input"),
+    "query_id": ELSEWHERE["query id"],
+    "query": ELSEWHERE["question"],
     "gt_answer": ("ground_truth", "reference", "gold_answer", "expected_answer", "answer"),
     "response": ("prediction", "pred_answer", "generated_answer", "output", "answer"),
     "retrieved_context": ("contexts", "context", "documents", "docs", "passages"),

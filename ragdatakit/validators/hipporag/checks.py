@@ -221,8 +221,11 @@ class HippoRagChecks(FormatChecks):
                 missing_file(problem, file.path.parent, expected, (other.path for other in self.dataset.files))
                 if "beside" not in problem.facts and (corpus := self._without_questions()):
                     questions = f"{set_name(corpus)}.json"
-                    problem.facts["beside"] = f" (there is {corpus}, whose questions are {questions})"
-                    problem.hint = f"rename one of the two, such as {file.path.name} to {questions}"
+                    is_named = corpus.endswith(CORPUS_END)
+                    problem.facts["beside"] = f" (there is {corpus}{f', whose questions are {questions}' * is_named})"
+                    problem.hint = f"rename {corpus} to {expected}"
+                    if is_named:
+                        problem.hint = f"rename one of the two, such as {file.path.name} to {questions}"
                 yield file, problem
 
     def _without_questions(self) -> str:

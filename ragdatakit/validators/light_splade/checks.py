@@ -179,7 +179,9 @@ class LightSpladeChecks(FormatChecks):
                 rows_.append(row)
                 values_.append(shown)
         for rule, (rows_, values_) in found.items():
-            yield RowProblems(rule, "scores", "scores" if rule in _ABOUT_DOCUMENTS else "qid", rows_, values_)
+            facts = [{"what": f"document {value}"} for value in values_] if rule == "scores-for-unknown" else None
+            field = "scores" if rule in _ABOUT_DOCUMENTS else "qid"
+            yield RowProblems(rule, "scores", field, rows_, values_, facts=facts)
 
     def _check_query(
         self, split: str | None, query: int | None, scored: list[tuple[int, bool]], scores: dict[str, Any]
