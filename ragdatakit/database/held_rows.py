@@ -136,6 +136,7 @@ class HeldRows:
         self._columns: dict[str, ColumnFacts] = {}
         self._ids: dict[str, IdValues | None] = {}
         self._texts: dict[str, _TextRuns] = {}
+        self._numbers: dict[str, tuple[npt.NDArray[Any], Marks]] = {}
         self._places: dict[str, dict[str, int]] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
@@ -223,14 +224,14 @@ class HeldRows:
     def _of_numbers(self, name: str) -> ColumnFacts:
         import numpy as np
 
-        from ragdatakit.arrays.codes import counted, number_of_distinct
+        from ragdatakit.arrays.codes import begin_runs, codes_of, counted, number_of_distinct
 
-        numbers, has_one = self.numbers(name)
-        there = numbers[has_one]
+        there = codes_of(*self.numbers(name))
         if self._schema[name] is Kind.NUMBER:
             plain = there + 0.0  # of -0.0, too
             plain[np.isnan(plain)] = np.nan
-            return ColumnFacts(self.rows - len(there), 0, number_of_distinct(plain.view(np.uint64)))
+            words = plain.view(np.uint64)
+            return ColumnFacts(self.rows - len(there), 0, number_of_distinct(words[begin_runs(words)]))
         facts = ColumnFacts(self.rows - len(there), 0, number_of_integers(there))
         if facts.distinct is not None and facts.distinct <= _FEW:
             different, counts = counted(there)
@@ -241,12 +242,14 @@ class HeldRows:
         """The numbers in a column of such, and which rows have one."""
         import numpy as np
 
-        kind = np.int64 if self._schema[name] is Kind.INTEGER else np.float64
-        values, there = [np.empty(0, kind)], [np.empty(0, np.bool_)]
-        for column in self._parts(name):
-            values.append(np.frombuffer(column.buffers[1], kind, column.length))  # type: ignore[arg-type]
-            there.append(bits_of(column) != 0)
-        return np.concatenate(values), np.concatenate(there)
+        if name not in self._numbers:
+            kind = np.int64 if self._schema[name] is Kind.INTEGER else np.float64
+            values, there = [np.empty(0, kind)], [np.empty(0, np.bool_)]
+            for column in self._parts(name):
+                values.append(np.frombuffer(column.buffers[1], kind, column.length))  # type: ignore[arg-type]
+                there.append(bits_of(column) != 0)
+            self._numbers[name] = np.concatenate(values), np.concatenate(there)
+        return self._numbers[name]
 
     def sizes(self, name: str) -> npt.NDArray[np.int64]:
         """The characters of texts, or the items of lists, in a column, -1 of those that are not there; not of texts

@@ -192,9 +192,11 @@ class TextFacts:
         self.places.add(row, records)
 
     def _take(self, lengths: Numbers, codes: npt.NDArray[Any], size: int, empty: int) -> None:
+        import numpy as np
+
         self.size += size
         self.empty += empty
-        self.missing += int((lengths < 0).sum())
+        self.missing += int(np.count_nonzero(lengths < 0))
         self._rows += len(lengths)
         self._characters.append(lengths)
         self._codes.append(codes)
@@ -223,6 +225,8 @@ class TextFacts:
         there = np.zeros(len(rows), np.bool_)
         if self._numbers:
             counted, *found = (np.concatenate(parts) for parts in zip(*self._numbers, strict=True))
+            if np.array_equal(counted, rows):
+                return found[0], found[1], counted[:0]
             places = np.minimum(np.searchsorted(counted, rows), len(counted) - 1)
             there = counted[places] == rows
             tokens[there], scripts[there] = (numbers[places[there]] for numbers in found)

@@ -41,6 +41,8 @@ from ragdatakit.schemas.conversions import Loss, Losses
 from ragdatakit.schemas.summaries import Distribution, Note, Summary
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragdatakit.database.dataset_database import DatasetDatabase
 
 Progress = Callable[[str, int, int], None]
@@ -192,8 +194,8 @@ class _Summing:
             if not (column.characters >= 0).any():
                 continue
             self._summary.distributions += distributions(column, what)
-            for part, chosen in self._parts(table, column):
-                self._summary.distributions += distributions(chosen, what, part)
+            for part, chosen in self._parts(table):
+                self._summary.distributions += distributions(column, what, part, chosen)
             self._words(column, what)
             self._tell_sample(column, what)
         for table, name, what in FURTHER_TEXTS:
@@ -223,8 +225,8 @@ class _Summing:
         self._summary.frequencies += [one for one in (found, guessed) if one is not None]
         self._guessed += [sampled] if sampled is not None else []
 
-    def _parts(self, table: str, column: Column) -> list[tuple[str, Column]]:
-        """The texts of each split or stage, where there are several."""
+    def _parts(self, table: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
+        """The rows of each split or stage, where there are several."""
         by, names = ("split", splits_of(self._database, table)) if table == "questions" else ("stage", [])
         if table == "runs":
             names = stages_of(self._database)
@@ -234,7 +236,7 @@ class _Summing:
             if chosen is None:
                 query = f'select coalesce({by} = {sql_text(name)}, false) as chosen from main."{table}"'
                 chosen = self._database.load(table).execute(query).fetchnumpy()["chosen"].astype(bool)
-            found.append((name, column.of(chosen)))
+            found.append((name, chosen))
         return found
 
     def _shapes(self) -> None:

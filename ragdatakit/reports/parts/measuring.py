@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ragdatakit.arrays.codes import counted
 from ragdatakit.files.paths.sql_text import hash_expression, sql_text
@@ -120,15 +121,18 @@ def _measure(database: DatasetDatabase, table: str, found: TableFacts) -> None:
             for split in (split for split in found.splits if split is not None):
                 query = f'select coalesce(split = {sql_text(split)}, false) as chosen from main."{table}"'
                 chosen = database.load(table).execute(query).fetchnumpy()["chosen"]
-                _take_lengths(found, column.of(np.asarray(chosen, np.bool_)), split)
+                _take_lengths(found, column, split, np.asarray(chosen, np.bool_))
 
 
-def _take_lengths(found: TableFacts, column: Column, split: str | None) -> None:
-    found.lengths[column.name, split] = _counted(column.characters), _counted(column.tokens)
+def _take_lengths(
+    found: TableFacts, column: Column, split: str | None, chosen: npt.NDArray[np.bool_] | None = None
+) -> None:
+    characters, tokens = column.lengths(chosen)
+    found.lengths[column.name, split] = _counted(characters), _counted(tokens)
 
 
-def _counted(numbers: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Counter[int]:
-    values, counts = counted(numbers[numbers >= 0])
+def _counted(numbers: npt.NDArray[np.int64]) -> Counter[int]:
+    values, counts = counted(numbers)
     return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 

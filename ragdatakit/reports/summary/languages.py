@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -134,8 +134,14 @@ def languages_of(texts: Iterable[tuple[str, bytes]]) -> Iterator[str]:
 def _candidates(words: list[bytes], total: int, script: str) -> frozenset[str]:
     """The languages that a text may have, of whose words, so many in ``total``, these are stop words: one where it is
     clear, several or none where it is not."""
-    if not words:
-        return frozenset()
+    best, number = _best(tuple(words), script) if words else (frozenset(), 0)
+    return best if number >= _LEAST_SHARE * total else frozenset()
+
+
+@lru_cache(1 << 10)  # many questions have the same few
+def _best(words: tuple[bytes, ...], script: str) -> tuple[frozenset[str], int]:
+    """The languages of most of these stop words, `UNCLEAR` among them where these are too few, and how many words are
+    stop words of one of them."""
     known, stop_words = _languages_of_words(), frozenset(words)
     votes = dict[str, int]()
     for word in stop_words:
@@ -144,13 +150,11 @@ def _candidates(words: list[bytes], total: int, script: str) -> frozenset[str]:
     if script in ("Latin", "Cyrillic"):
         votes = {one: number for one, number in votes.items() if (one in _CYRILLIC) == (script == "Cyrillic")}
     if not votes:
-        return frozenset()
+        return frozenset(), 0
     most = max(votes.values())
     best = frozenset(language for language, number in votes.items() if number == most)
     counted = {word for word in stop_words if not best.isdisjoint(known[word])}
-    if sum(map(counted.__contains__, words)) < _LEAST_SHARE * total:
-        return frozenset()
-    return best if most >= _LEAST_WORDS else best | {UNCLEAR}
+    return best if most >= _LEAST_WORDS else best | {UNCLEAR}, sum(map(counted.__contains__, words))
 
 
 def _stop_words_of(texts: Sequence[bytes]) -> Iterator[tuple[list[bytes], int]]:

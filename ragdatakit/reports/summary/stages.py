@@ -94,10 +94,13 @@ class _Held:
         self._groups = {stage: of_stage[self._starts] for stage, of_stage in rows.items()}
         self._characters, self._columns, self._rows = characters, columns, rows
         (_, has_some), (self._ranks, has_rank) = columns["seconds"], columns["rank"]
-        timed = np.flatnonzero(has_some & has_rank)
-        groups = np.repeat(np.arange(len(self._starts)), self._sizes)[timed]
-        firsts = _firsts(groups, self._ranks[timed])
-        self._timed, self._timed_groups = timed[firsts], groups[firsts]
+        timed = has_some & has_rank
+        if timed.all() and (begins[1:] | (self._ranks[1:] >= self._ranks[:-1])).all():  # as most are
+            self._timed, self._timed_groups = self._starts, np.arange(len(self._starts))
+        else:
+            those, groups = np.flatnonzero(timed), np.repeat(np.arange(len(self._starts)), self._sizes)[timed]
+            firsts = _firsts(groups, self._ranks[those])
+            self._timed, self._timed_groups = those[firsts], groups[firsts]
 
     @classmethod
     def of(cls, database: DatasetDatabase, ids: IdNumbers, stages: list[str]) -> _Held | None:

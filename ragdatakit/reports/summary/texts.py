@@ -51,18 +51,17 @@ class Column:
         """Whether not all texts were read for tokens and scripts."""
         return len(self.read) < len(self.characters)
 
-    def of(self, chosen: npt.NDArray[np.bool_]) -> Column:
-        """The numbers of some rows."""
-        read = chosen[self.read]
-        places = np.cumsum(chosen) - 1
-        return Column(
-            self.table,
-            self.name,
-            self.characters[chosen],
-            self.tokens[read],
-            self.scripts[read],
-            places[self.read[read]],
-        )
+    def lengths(self, chosen: npt.NDArray[np.bool_] | None = None) -> tuple[Numbers, Numbers]:
+        """The characters and the tokens of the texts that are there; ``chosen``: of those of some rows."""
+        read = None if chosen is None else chosen[self.read]
+        return _there(self.characters, chosen), _there(self.tokens, read)
+
+
+def _there(numbers: Numbers, chosen: npt.NDArray[np.bool_] | None) -> Numbers:
+    found = numbers >= 0
+    if chosen is not None:
+        found &= chosen
+    return numbers if found.all() else numbers[found]
 
 
 def measure(
@@ -214,12 +213,16 @@ def _batches(database: DatasetDatabase, table: str, column: str, step: int, size
             yield [text for (text,) in some]
 
 
-def distributions(column: Column, what: str, by: str | None = None) -> list[Distribution]:
-    """Lengths in characters and in tokens; missing texts do not count."""
+def distributions(
+    column: Column, what: str, by: str | None = None, chosen: npt.NDArray[np.bool_] | None = None
+) -> list[Distribution]:
+    """Lengths in characters and in tokens, of all texts or of those of some rows (``chosen``, which are called ``by``);
+    missing texts do not count."""
     place, title = f"{column.table}.{column.name}", f"Length of {what}"
+    characters, tokens = column.lengths(chosen)
     made = (
-        of_numbers(column.characters[column.characters >= 0], f"{place}.characters", title, "characters", by),
-        of_numbers(column.tokens[column.tokens >= 0], f"{place}.tokens", title, "tokens", by),
+        of_numbers(characters, f"{place}.characters", title, "characters", by),
+        of_numbers(tokens, f"{place}.tokens", title, "tokens", by),
     )
     return [one for one in made if one is not None]
 
