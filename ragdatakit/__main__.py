@@ -31,7 +31,8 @@ def main() -> None:
     from ragdatakit.cli import main as command
 
     try:
-        command()
+        with put_off("difflib"):
+            command()
     except SystemExit as stop:
         end(stop)
 

@@ -1,8 +1,8 @@
 """Modules of Python that other modules import, and of which a run of the command uses hardly anything.
 
-They took longer than starting Python does. While click, `dataclasses` and `pathlib` are imported, something
-else stands for each: it has the names that these use at once, and looks all others up in the module itself, which is
-imported then.
+They took longer than starting Python does. While click, `dataclasses` and `pathlib` are imported, and while a command
+runs, something else stands for each: it has the names that these use at once, and looks all others up in the module
+itself, which is imported then.
 """
 
 from __future__ import annotations
@@ -86,6 +86,16 @@ def _quote_from_bytes(path: bytes) -> str:
     return quote_from_bytes(path)
 
 
+def _close_matches(word: str, *given: Any, **named: Any) -> list[str]:
+    """click asks of each option of one letter what long option may be meant, and then takes it as what it is."""
+    if word[:1] == "-" and len(word) == len("-x"):
+        return []
+    if isinstance(stand_in := sys.modules.get("difflib"), _StandIn):
+        stand_in.leave()
+    found: list[str] = importlib.import_module("difflib").get_close_matches(word, *given, **named)
+    return found
+
+
 class _OfDatetime(type):
     """What click asks of `datetime.datetime` for options of a kind that the command does not have."""
 
@@ -99,6 +109,7 @@ class _OfDatetime(type):
 _USED: dict[str, dict[str, Any]] = {
     "copy": {},
     "datetime": {"datetime": _OfDatetime("datetime", (), {})},
+    "difflib": {"get_close_matches": _close_matches},
     "ntpath": {},  # for paths of Windows
     # click's messages are in English, as ours are: a look-up would search the disk for each of them
     "gettext": {"gettext": lambda text: text, "ngettext": lambda one, several, number: one if number == 1 else several},

@@ -185,6 +185,18 @@ def test_large_files_of_lines_need_no_more_than_numpy(tmp_path: Path) -> None:
     assert names.isdisjoint({"_hashlib", "concurrent.futures", "logging", "sqlite3"})
 
 
+def test_options_of_one_letter_are_not_compared_with_all_others() -> None:
+    assert "difflib" not in imported("validate", "-q", str(GOOD))
+    for words, meant in (
+        (("validate", "--quit", str(GOOD)), "--quiet"),
+        (("validate", "-quiet", str(GOOD)), "'-u'"),
+        (("validate", "-Z", str(GOOD)), "-Z"),
+        (("validate", "--from", "light-spade", str(GOOD)), "light-splade"),
+    ):
+        outcome = spawn(*words)
+        assert outcome.code == 2 and meant in outcome.err
+
+
 def test_what_does_without_a_module_leaves_it_to_others() -> None:
     code = """
 import sys
