@@ -146,3 +146,14 @@ def test_a_payload_that_cannot_be_opened_is_one_error(put: Callable[[Path], None
     put(tmp_path / "custom_kg.json")
 
     assert [f.code for f in validate(tmp_path, format="lightrag").findings if f.severity == "error"] == ["RD101"]
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_payload_of_nothing_is_not_json(text: str, tmp_path: Path) -> None:
+    (tmp_path / "custom_kg.json").write_text(text)
+
+    found = validate(tmp_path, format="lightrag").findings
+
+    assert [(f.code, f.fault) for f in found if f.severity == "error"] == [
+        ("LR501", "not JSON: there is nothing in it")
+    ]

@@ -223,7 +223,7 @@ class DatasetRun:
             return
         rule = declared.record.rules.get("no-records", "")
         if rule and not self.checks.needs(kind, group.split).may_be_empty:
-            self.emit(files[0], Problem(rule))
+            self.emit(files[0], Problem(rule, facts={"reason": "there is nothing in it"}))
 
     def _try_file(self, group: Group, file: DataFile, fresh: bool) -> None:
         """Read a file; a crash in it is reported and does not stop the others."""

@@ -165,6 +165,6 @@ PAYLOAD = Record(
             _RELATION_PART,
         ),
     ),
-    rules={"syntax": "payload-not-json", "not-object": "payload-not-object", "no-records": "payload-not-object"},
+    rules={"syntax": "payload-not-json", "not-object": "payload-not-object", "no-records": "payload-not-json"},
     examples=({"chunks": [_CHUNK_PART], "entities": _ENTITY_PARTS, "relationships": [_RELATION_PART]},),
 )
