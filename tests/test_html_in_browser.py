@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -379,6 +380,21 @@ def test_bars_and_contexts_take_the_width_of_a_phone(browser: Any, tmp_path: Pat
     assert min(contexts.evaluate(widths)) > 300
     for page in (claims, contexts):
         page.context.close()
+
+
+def test_the_words_of_frequent_values_are_whole_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "graphrag" / "valid" / "csv", tmp_path / "set")
+    entities = folder / "entities.csv"
+    found = entities.read_text("utf-8")
+    entities.write_text(found.replace('"GEO"', '"ORGANIZATION"'), "utf-8")
+    run("report", folder, "--output-file", tmp_path / "report.html")
+
+    page = open_page(browser, tmp_path / "report.html", width=360).page
+
+    cell = page.locator(".bars tbody th", has_text="ORGANIZATION").first
+    line = page.locator(".bars tbody th", has_text="PERSON").first
+    assert cell.bounding_box()["height"] == line.bounding_box()["height"]
+    page.context.close()
 
 
 def test_the_keyboard_stops_at_a_table_only_where_it_can_scroll(opened: Any) -> None:

@@ -11,7 +11,7 @@ from ragdatakit import validate
 from ragdatakit.reports.summaries import loss_words
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.conversions import Losses
-from tests.command_line import GOOD, run
+from tests.command_line import FIXTURES, GOOD, run
 
 QUERIES = '{"_id": "q1", "text": "Which?"}\n{"_id": "q2", "text": "Who?"}\n'
 QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n"
@@ -160,3 +160,28 @@ def test_what_profiles_do_alike_is_said_once() -> None:
 
     assert rule.consequence(("v1", "v2")) == "v1 and v2: drops the chunk silently"
     assert rule.consequence(("v1",)) == "v1: drops the chunk silently"
+
+
+@pytest.mark.parametrize(("name", "follows"), [("queries.jsonl", "BE202"), ("corpus.jsonl", "BE203")])
+def test_a_file_without_records_is_not_found_again_at_all_that_refer_to_it(
+    name: str, follows: str, tmp_path: Path
+) -> None:
+    folder = beir(tmp_path, CORPUS)
+    (folder / name).write_text("", encoding="utf-8")
+
+    assert [finding.code for finding in validate(folder).findings] == ["BE103"]
+    ignoring = validate(folder, ignore=["BE103"]).findings
+    assert [finding.code for finding in ignoring] == [follows, follows]
+
+
+def test_scores_of_queries_whose_master_is_missing_or_empty_are_not_called_unknown(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "light-splade" / "valid" / "distil", tmp_path / "data")
+    master = folder / "train" / "query_master.ndjson"
+    rest = master.read_text("utf-8").split("\n", 1)[1]
+
+    master.write_text(rest, "utf-8")
+    assert "SP413" in [finding.code for finding in validate(folder).findings]
+    master.write_text("", "utf-8")
+    assert [finding.code for finding in validate(folder).findings] == ["SP105"]
+    master.unlink()
+    assert [finding.code for finding in validate(folder).findings] == ["SP103"]

@@ -187,8 +187,7 @@ class DatasetRun:
             if new:  # a file that splits share was reported with the first of them
                 group.fresh.add(kind)
                 self._take_repeats(kind, found)
-            self._check_empty(files, kind, group)
-            if self._is_stub(files, kind):
+            if self._check_empty(files, kind, group) or self._is_stub(files, kind):
                 group.sets.unreliable.add(kind)
         self.report(group.sets.finish())
         if self._store is None:
@@ -217,13 +216,17 @@ class DatasetRun:
         container = self.dataset.format.file(kind).container
         return container in ("csv", "json-object") and not any(f.records for f in files)
 
-    def _check_empty(self, files: list[DataFile], kind: str, group: Group) -> None:
+    def _check_empty(self, files: list[DataFile], kind: str, group: Group) -> bool:
+        """Report files without a record where there must be one; whether that is an error, which stands for those at
+        each record that refers to them."""
         declared = self.dataset.format.file(kind)
         if not declared.records or any(f.records or not f.readable for f in files):
-            return
+            return False
         rule = declared.record.rules.get("no-records", "")
-        if rule and not self.checks.needs(kind, group.split).may_be_empty:
-            self.emit(files[0], Problem(rule, facts={"reason": "there is nothing in it"}))
+        if not rule or self.checks.needs(kind, group.split).may_be_empty:
+            return False
+        self.emit(files[0], Problem(rule, facts={"reason": "there is nothing in it"}))
+        return self.collector.wants(rule) and self.collector.state(rule).severity == "error"
 
     def _try_file(self, group: Group, file: DataFile, fresh: bool) -> None:
         """Read a file; a crash in it is reported and does not stop the others."""
