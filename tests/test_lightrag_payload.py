@@ -157,3 +157,11 @@ def test_a_payload_of_nothing_is_not_json(text: str, tmp_path: Path) -> None:
     assert [(f.code, f.fault) for f in found if f.severity == "error"] == [
         ("LR501", "not JSON: there is nothing in it")
     ]
+
+
+def test_a_payload_that_is_an_empty_array_is_json_and_no_object(tmp_path: Path) -> None:
+    (tmp_path / "custom_kg.json").write_text(" []\n")
+
+    found = validate(tmp_path, format="lightrag").findings
+
+    assert [f.code for f in found if f.severity == "error"] == ["LR502"]

@@ -225,7 +225,10 @@ class DatasetRun:
         rule = declared.record.rules.get("no-records", "")
         if not rule or self.checks.needs(kind, group.split).may_be_empty:
             return False
-        self.emit(files[0], Problem(rule, facts={"reason": "there is nothing in it"}))
+        problem = Problem(rule, facts={"reason": NOTHING})
+        if rule == declared.record.rules.get("syntax") and _is_array(files[0]):
+            problem = Problem(declared.record.rules["not-object"], value=[])
+        self.emit(files[0], problem)
         return self.collector.wants(rule) and self.collector.state(rule).severity == "error"
 
     def _try_file(self, group: Group, file: DataFile, fresh: bool) -> None:
@@ -509,6 +512,12 @@ class DatasetRun:
 
 def _below(dataset: Dataset, file: DataFile) -> str:
     return file.name if dataset.layout not in ("file", "config") else file.display
+
+
+def _is_array(file: DataFile) -> bool:
+    """Whether a file without records holds an empty array, which is JSON, and not nothing."""
+    with file.boundary.open(file.path) as opened:
+        return opened.read(BLOCK_BYTES).lstrip().startswith(b"[")
 
 
 def _leads_nowhere(path: Path) -> bool:
