@@ -185,3 +185,19 @@ def test_scores_of_queries_whose_master_is_missing_or_empty_are_not_called_unkno
     assert [finding.code for finding in validate(folder).findings] == ["SP105"]
     master.unlink()
     assert [finding.code for finding in validate(folder).findings] == ["SP103"]
+
+
+def test_columns_that_are_lost_for_one_reason_are_counted_beyond_ten() -> None:
+    losses = Losses()
+    for number in range(13):
+        losses.add("lost", "nodes", f"c{number}", "the column is not read", count=2)
+    losses.add("lost", "edges", "c0", "the column is not read")
+
+    words = loss_words(losses)
+
+    assert len(words) == 10 + 1 + 1
+    assert words[0] == "nodes.c0: 2 values not kept: the column is not read"
+    assert words[10:] == [
+        "edges.c0: 1 value not kept: the column is not read",
+        "nodes: values of 3 more columns not kept: the column is not read",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,8 @@ _COUNTS = (
 _LOSS_WORDS = {"dropped": "left out", "lost": "not kept", "coerced": "taken in another form"}
 _READING_WORDS = {"renumbered": "renamed on reading", "derived": "added on reading"}
 """What reading adds to the data and takes nothing from it: a note, no loss."""
+_MOST_COLUMNS = 10
+"""So many columns of a table that are lost for one reason are named; the others are counted."""
 _BYTE = late_pattern(r"byte 0x[0-9a-f]{2} is not UTF-8")
 
 
@@ -337,11 +340,18 @@ def loss_words(losses: Losses) -> list[str]:
         if loss.unread:
             unread.setdefault(loss.reason, []).append(_place(loss))
     words = []
+    columns: Counter[tuple[str, str, str]] = Counter()  # of a table, lost for one reason
     for loss in shown:
         if loss.unread and (places := unread.pop(loss.reason, None)):
             words.append(f"{', '.join(places)}: {loss.reason}")
         elif not loss.unread and loss.kind in _LOSS_WORDS and not loss.by_option:
-            words.append(loss_text(loss))
+            alike = loss.table, loss.kind, loss.reason
+            columns[alike] += loss.column is not None
+            if columns[alike] <= _MOST_COLUMNS:
+                words.append(loss_text(loss))
+    for (table, kind, reason), count in columns.items():
+        if count > _MOST_COLUMNS:
+            words.append(f"{table}: values of {count - _MOST_COLUMNS:,} more columns {_LOSS_WORDS[kind]}: {reason}")
     return words
 
 
