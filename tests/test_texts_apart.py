@@ -135,7 +135,7 @@ def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contextual_reading, "_WORTH", 0)
 
 
-@pytest.mark.parametrize("most_bytes", [100, 1 << 25])
+@pytest.mark.parametrize("most_bytes", [100, 1 << 24])
 @pytest.mark.parametrize(
     "made", [of_beir, of_light_splade, of_arag, of_datamind, of_trec, of_sage, of_contextual_retrieval]
 )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 1 << 16
-_MOST_BYTES = 32 << 20
+_MOST_BYTES = 16 << 20
 _WORTH_THREADS = 8 << 20
 _APART_ROWS = 1 << 10
 
@@ -36,7 +36,7 @@ _APART_ROWS = 1 << 10
 class Column:
     """The numbers of the texts of a column, in the order of the rows; a missing text has -1.
 
-    Tokens and scripts are those of the rows ``read``: all of them, but of more than 32 MiB of texts every n-th.
+    Tokens and scripts are those of the rows ``read``: all of them, but of more than 16 MiB of texts every n-th.
     """
 
     table: str
