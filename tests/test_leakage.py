@@ -9,7 +9,7 @@ import pytest
 
 from ragdatakit.database.columns import Kind, packed
 from ragdatakit.reports.summary import leakage
-from ragdatakit.reports.summary.leakage import _spelled
+from ragdatakit.reports.summary.leakage import _letters, _letters_of_ascii, _spelled
 
 TEXTS = [
     "Where\0 is it",
@@ -25,7 +25,7 @@ TEXTS = [
 
 
 def spelled(*texts: str) -> list[str]:
-    return [found.decode() for found in _spelled(packed(Kind.TEXT, texts))]
+    return [found.decode() for found in _spelled(packed(Kind.TEXT, texts), _letters)]
 
 
 def test_all_characters_are_spelled_as_what_sql_makes_of_them() -> None:
@@ -38,6 +38,14 @@ def test_all_characters_are_spelled_as_what_sql_makes_of_them() -> None:
         found = connection.execute(f"select one, made from ({usual}) where one <> made").fetchall()
     assert len(found) > 2000
     assert spelled(*(one for one, _ in found)) == spelled(*(made for _, made in found))
+
+
+def test_letters_of_ascii_are_those_of_all_letters() -> None:
+    column = packed(Kind.TEXT, [chr(code) for code in range(1, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000])
+
+    found = [text.decode().encode("ascii", "ignore") for text in _spelled(column, _letters)]
+
+    assert _spelled(column, _letters_of_ascii) == found
 
 
 def test_texts_are_spelled_as_what_sql_makes_of_them() -> None:

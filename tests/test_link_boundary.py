@@ -218,7 +218,7 @@ NOT_OF_DATASETS = {
     "validators/stamps.py", "validators/partitions/comparing.py", "validators/partitions/key_runs.py",
     "arrays/mapped.py", "remote/cache.py", "remote/object_stores.py",
     "fixes/applying.py", "fixes/csv_rewriting.py",
-    "fixes/difference.py", "fixes/removed.py", "fixes/rewriting.py", "fixes/staged_files.py",
+    "own_modules.py", "fixes/difference.py", "fixes/removed.py", "fixes/rewriting.py", "fixes/staged_files.py",
     "files/git/revisions.py", "files/light_splade/config.py", "files/paths/writing.py",
     "hub/fetch.py", "outputs/renamed_ids.py",
     "outputs/sealed_json.py", "outputs/sidecar_entries.py", "outputs/staging.py", "outputs/sidecars.py",
@@ -227,7 +227,7 @@ NOT_OF_DATASETS = {
     "converters/chunking.py", "converters/datamind/tables.py", "converters/light_splade/documents.py",
     "schemas/frame/reading.py", "validators/datamind/images.py", "validators/datamind/shapes.py",
 }  # fmt: skip
-"""Modules that open what the user names one by one, what ragdata wrote itself, or what was looked at before."""
+"""Modules that open what the user names one by one, what ragdata wrote or is made of, or what was looked at before."""
 
 
 def test_every_opening_of_a_dataset_has_its_boundary() -> None:
