@@ -123,7 +123,8 @@ def _headers(target: Target) -> Iterator[Injection]:
     body = file.data().split(b"\n", 1)[1]
     for name, header in {"other names": b"a\tb\tc", "one word": b"pear", "blank": b"", "four": b"a\tb\tc\td"}.items():
         other = replace(file, content=header + b"\n" + body)
-        yield target.injection(other, "bad header", f"{name} (no fault)", frozenset())
+        odd = target.record.rules.get("odd-header", "") if header else ""
+        yield target.injection(other, "bad header", name, target.places(odd, line=1))
     marked = replace(file, head=b"\xef\xbb\xbf")
     yield target.injection(marked, "byte-order mark", "before the header (no fault)", frozenset())
     empty = replace(file, cells=(), content=file.header)
