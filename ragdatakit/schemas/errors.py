@@ -60,9 +60,9 @@ class UnknownNameError(RagdataError):
 
         known = list(known)
         lowered = {k.lower(): k for k in known}
-        begun = [each for each in lowered if len(name) >= _LEAST_BEGUN and each.startswith(name.lower())]
-        near = begun[:_MOST_NEAR] or difflib.get_close_matches(name.lower(), list(lowered), n=_MOST_NEAR)
-        near = near or [each for each in lowered if name and each.startswith(name.lower())][:_MOST_NEAR]
+        begun = [each for each in lowered if name and each.startswith(name.lower())][:_MOST_NEAR]
+        near = begun if len(name) >= _LEAST_BEGUN else []
+        near = near or difflib.get_close_matches(name.lower(), list(lowered), n=_MOST_NEAR) or begun
         near = near or [each for each in lowered if name.lower() in each.split("-")][:_MOST_NEAR]
         self.suggestions = [lowered[n] for n in near]
         text = f"{place and f'{place}: '}unknown {what} {name!r}{where and f' {where}'}"

@@ -15,7 +15,7 @@ from ragdatakit.converters.contextual_retrieval.fields import (
     pair_of,
     place_of,
 )
-from ragdatakit.schemas.errors import MachineError, RagdataError
+from ragdatakit.schemas.errors import skip_unreadable
 
 _NO_ORIGIN = ("num_chunks", "doc_id", "original_uuid", "title", "content", "chunks")
 _OF_CORPUS_CHUNK = (*OF_CHUNK, "original_uuid")
@@ -57,13 +57,9 @@ class GoldenCopies:
     def _collected(self) -> dict[str, Fields]:
         if self._documents is None:
             documents: dict[str, Fields] = {}
-            try:
+            with skip_unreadable():
                 for fields in self._questions():
                     self._collect(fields, documents)
-            except MachineError:
-                raise
-            except RagdataError:
-                pass
             self._documents = documents
             self._uuids = {uuid for uuid, _ in self._named}
         return self._documents

@@ -90,11 +90,7 @@ class StoredTable:
 
     def places(self, names: Iterable[str]) -> dict[str, int]:
         """Where among these the columns are that GraphRAG has; of two of one name, the first, as of pandas."""
-        found: dict[str, int] = {}
-        for place, name in enumerate(names):
-            if name not in found and self.declares(name):
-                found[name] = place
-        return found
+        return {name: place for name, place in _first_places(names).items() if self.declares(name)}
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
         """The values of these columns, row by row; None for a column that is not there."""
@@ -139,9 +135,7 @@ class StoredTable:
         self.fault = self.fault or fault
 
     def _csv_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        known: dict[str, int] = {}
-        for place, name in enumerate(self.columns):
-            known.setdefault(name, place)
+        known = _first_places(self.columns)
         places = [known.get(name) for name in names]
         kinds = [column.type if self.table and (column := self.table.column(name)) else "text" for name in names]
         for _, cells in self.cells():
@@ -155,6 +149,13 @@ class StoredTable:
         with opened_parquet(self.file.path, self.file.boundary) as parquet:
             for rows in parquet.chunks(wanted or ["null"], _ROWS):
                 yield from rows if wanted else [()] * len(rows)
+
+
+def _first_places(names: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for place, name in enumerate(names):
+        found.setdefault(name, place)
+    return found
 
 
 def _typed(cell: str | None, kind: str) -> Any:
