@@ -298,7 +298,7 @@ def values_in(column: PackedColumn) -> list[Any]:
     return texts
 
 
-def texts_at(columns: Iterable[PackedColumn], rows: npt.NDArray[np.int64]) -> Iterator[bytes | None]:
+def texts_in_rows(columns: Iterable[PackedColumn], rows: npt.NDArray[np.int64]) -> Iterator[bytes | None]:
     """The texts of some rows, in ascending order, of columns with some rows after the others; None where there is
     none."""
     import numpy as np

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.database.columns import texts_at
+from ragdatakit.database.columns import texts_in_rows
 
 if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
@@ -59,7 +59,7 @@ def _texts_at(
         known.update((row, facts.beginnings[row][:most]) for row in rows.tolist() if row in facts.beginnings)
     others = [row for row in rows[~apart].tolist() if row not in known]
     if others and (held := database.texts(table, column)) is not None:
-        known.update(zip(others, texts_at(held, np.array(others)), strict=True))
+        known.update(zip(others, texts_in_rows(held, np.array(others)), strict=True))
     elif others:
         found = database.rows_at(table, {column: f'left("{column}", {most})'}, others)
         known.update((row, values[column] and values[column][:most]) for row, values in found.items())
