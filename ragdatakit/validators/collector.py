@@ -16,7 +16,7 @@ from dataclasses import field, replace
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
@@ -41,6 +41,9 @@ from ragdatakit.schemas.rules import SHARED
 from ragdatakit.schemas.texts import code_points_apart
 from ragdatakit.validators.excerpts import excerpt, line_and_column, line_excerpt, place_of, plain_value, show, visible
 from ragdatakit.validators.identity import fingerprint
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.set_plan import FormatPlan
 
 NO_RECORD = -1
 """The number of what lies in a file and is no record: a blank line, a header."""
@@ -133,6 +136,13 @@ class Pending(Generic[Key]):
     shown: bool = True
 
 
+class Plans(dict[tuple[str, tuple[str, ...], bool], "FormatPlan"]):
+    """Plans by the names of formats, profiles, and whether there is a repairer. They stay where they were made."""
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return Plans, ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """Which findings are wanted.
@@ -144,7 +154,8 @@ class Selection:
     are not those of the format, ``ignored_in`` says what is ignored in one file besides. ``fixable`` (None: all) and
     ``unfixable`` name the rules whose findings may be repaired. ``enough`` says of a code and a file how many findings
     need be made there (0: all); the others are only counted, and `Collector.only_counted` says how many they are.
-    ``counted``: none need be made, as nobody sees more than their numbers.
+    ``counted``: none need be made, as nobody sees more than their numbers. ``plans`` are what was settled with it (see
+    `plan_of`).
     """
 
     select: tuple[str, ...] = ()
@@ -159,6 +170,7 @@ class Selection:
     unfixable: tuple[str, ...] = ()
     enough: Callable[[str, str], int] | None = None
     counted: bool = False
+    plans: Plans = field(default_factory=Plans, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -254,18 +266,16 @@ class PerFile:
     records: array[int] = field(default_factory=lambda: array("q"))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RuleState:
-    """One rule for one dataset: its severity and consequence there, what was counted. It is not ``wanted`` where its
-    findings are not reported, and does not apply where the format, or the profile, has no such fault."""
+    """What a rule means for one dataset: its severity and consequence there. It is not ``wanted`` where its findings
+    are not reported, and does not apply where the format, or the profile, has no such fault."""
 
     rule: Rule
     severity: Severity
     upstream: str
     wanted: bool
     applies: bool = True
-    count: int = 0
-    per_file: dict[str, PerFile] = field(default_factory=dict)
 
 
 _ONE = PerFile(1)
@@ -277,7 +287,8 @@ class Collector:
     ``kept`` is the list, which stays empty where ``keep`` takes the findings instead; ``counts`` counts all wanted
     findings by severity, ``by_rule`` by code. ``on_finding`` is called for each finding that is kept, as soon as it is
     made. For a ``repairer`` the faults of all rules are looked for, also of those that are not wanted; ``faults`` are
-    the numbers of what was looked for by rule and kind of file.
+    the numbers of what was looked for by rule and kind of file. ``states`` are what rules mean, as far as that is known
+    of another dataset.
     """
 
     def __init__(
@@ -289,6 +300,7 @@ class Collector:
         carried: Counter[str] | None = None,
         keep: Callable[[Finding], object] | None = None,
         repairer: bool = False,
+        states: dict[str, RuleState] | None = None,
     ) -> None:
         self.format = fmt
         self.profiles = profiles
@@ -302,7 +314,8 @@ class Collector:
         self._keep = keep or self.kept.append
         self._on_finding = on_finding
         self._carried = carried if carried is not None else Counter()
-        self._states: dict[str, RuleState] = {}
+        self._states = states if states is not None else {}
+        self._per_file: dict[tuple[str, str], PerFile] = {}
         self._delayed: dict[tuple[str, str], tuple[Problem, DataFile, Place] | None] = {}
         self._root: Path | None = None
         self._names: dict[str, str] = {}
@@ -342,7 +355,7 @@ class Collector:
         return RuleState(rule, severity or "info", upstream, wanted, applies)
 
     def states(self) -> Iterable[RuleState]:
-        """Those of the rules that were asked about."""
+        """Those of the rules that were asked about, here or where they are known from."""
         return self._states.values()
 
     def wants(self, name: str) -> bool:
@@ -393,7 +406,7 @@ class Collector:
             return False
         if self.selection.leaves_out(state.rule, file):
             return False
-        those, most = state.per_file.get(file.display), self.selection.most_records
+        those, most = self._per_file.get((name, file.display)), self.selection.most_records
         return those is None or not most or len(those.records) < most
 
     def count(self, name: str, file: DataFile, number: int = 1, records: Iterable[int] = ()) -> None:
@@ -404,7 +417,7 @@ class Collector:
         if not state.wanted or not number or self.selection.leaves_out(state.rule, file):
             return
         if state.rule.per_file:
-            those = state.per_file.setdefault(file.display, PerFile())
+            those = self._per_file.setdefault((name, file.display), PerFile())
             those.count += number
             most = self.selection.most_records
             room = most - len(those.records) if most else None
@@ -415,7 +428,6 @@ class Collector:
             number = 1
         elif self.selection.enough is not None:
             self.only_counted[name, file.display, file.split] += number
-        state.count += number
         self.counts[state.severity] += number
         self.by_split[file.split, state.severity] += number
         self.by_rule[state.rule.code] += number
@@ -466,7 +478,7 @@ class Collector:
                 problem, file, place = waiting
                 state = self.state(problem.rule)
                 self._carried[state.rule.code] += 1
-                self._make(file, problem, place, state.per_file.get(file.display, _ONE))
+                self._make(file, problem, place, self._per_file.get((problem.rule, file.display), _ONE))
         self._delayed = {}
 
     def _make(self, file: DataFile, problem: Problem, place: Place, those: PerFile = _ONE) -> None:

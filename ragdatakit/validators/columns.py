@@ -34,6 +34,12 @@ class KeyColumns:
         self.types = {n: _key_type(fields[n].type) for n in self._plain}
         self.item_types = {n: _key_type(fields[n].items) for n in self._plain if fields[n].type == "array"}
 
+    def deriving(self, derive: Derive) -> KeyColumns:
+        """The same columns, of which some are derived by the checks of one dataset."""
+        found = object.__new__(KeyColumns)
+        found.__dict__.update(self.__dict__, _derive=derive)
+        return found
+
     def fields(self, as_text: Mapping[str, str], made_of: Iterable[str] = ()) -> dict[str, str] | None:
         """The field that each column is made of, as it is or (``as_text``) as text; None where some are made otherwise.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.engines import Engine
-from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet, row_form
+from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
@@ -32,7 +32,7 @@ from ragdatakit.validators.reading.choice import reader_of
 from ragdatakit.validators.row_problems import RowProblems, in_row_order
 from ragdatakit.validators.run_context import Group
 from ragdatakit.validators.run_options import RunOptions
-from ragdatakit.validators.set_plan import key_columns, plan_sets
+from ragdatakit.validators.set_plan import plan_of
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
@@ -65,7 +65,10 @@ class DatasetRun:
         self.checks = checks
         self.options = options
         repairs = options.repairer is not None
-        self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried, keep, repairs)
+        self.plan = plan_of(dataset.format, profiles, selection, repairs)
+        self.collector = Collector(
+            dataset.format, profiles, selection, options.on_finding, carried, keep, repairs, self.plan.states
+        )
         self.rows = RowMap()
         self._fixer = options.repairer or options.fixer
         self.pending = PendingFindings(self.collector, self.rows, self.all_are_wanted)
@@ -139,7 +142,7 @@ class DatasetRun:
     def _new_sets(self, split: str | None, kinds: set[str], several: bool) -> SetChecks:
         fmt, wants = self.dataset.format, self.collector.looks_for
         asks = not all(wants(reference.rule) for reference in fmt.references) and self._looks_up(split)
-        plan = plan_sets(fmt, split, kinds, wants, several, asks)
+        plan = self.plan.sets(split, kinds, wants, several, asks)
         if not self.big:
             return SetChecks(plan, split, kinds)
         if self.options.engine is not None and not self._looks_up(split):
@@ -297,7 +300,7 @@ class DatasetRun:
 
     def kind(self, file: DataFile) -> File:
         """The declaration of a file's kind."""
-        return self.dataset.format.file(file.kind)
+        return self.plan.kind(file.kind).declared
 
     def container(self, file: DataFile) -> str:
         """The container of a file: the declared one, or for ``json`` what the content shows.
@@ -324,26 +327,26 @@ class DatasetRun:
     def columns(self, kind: str) -> KeyColumns:
         """The key columns of a kind."""
         if kind not in self._columns:
-            fmt = self.dataset.format
-            names = dict.fromkeys((*key_columns(fmt, kind, len(self.splits) > 1), *self.checks.needs(kind).columns))
-            spelled = [f for v in fmt.variants if v.kind == kind and self.collector.looks_for(v.rule) for f in v.fields]
-            self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive, spelled)
+            more, several = self.checks.needs(kind).columns, len(self.splits) > 1
+            found = self.plan.columns(kind, more, self.collector.looks_for, several)
+            self._columns[kind] = found.deriving(self.checks.derive)
         return self._columns[kind]
 
     def source(self, file: DataFile) -> Source:
         """The file, to be read from its beginning."""
         limit = max(self.options.memory_limit // 4, 1 << 16)
         most = max(self.options.memory_limit // (64 * max(self.options.jobs, 2)), 1 << 16)
-        texts = any(f.type != "integer" for r in self.kind(file).records for f in r.fields)
-        size = TEXT_BLOCK_BYTES if texts and self.big else BLOCK_BYTES
-        if self.container(file) in ("json-array", "json-object", "json-single", "json-wrapped"):
+        kind, container = self.plan.kind(file.kind), self.container(file)
+        declared = kind.declared
+        size = TEXT_BLOCK_BYTES if kind.has_texts and self.big else BLOCK_BYTES
+        if container in ("json-array", "json-object", "json-single", "json-wrapped"):
             size = ARRAY_PART_BYTES
-        kind = HeadedSource if self.kind(file).columns.header else Source
-        is_packed = file.path.name.endswith(".gz")
-        found = kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
-        found.lines = self.kind(file).container == "ndjson"
-        found.quoted = self.kind(file).quoted_columns
-        found.row_form = row_form(self.kind(file), self.container(file))
+        made = HeadedSource if declared.columns.header else Source
+        is_packed = str(file.path).endswith(".gz")
+        found = made(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
+        found.lines = declared.container == "ndjson"
+        found.quoted = declared.quoted_columns
+        found.row_form = kind.row_form(container)
         file.row_groups = found.row_groups
         return found
 
@@ -432,6 +435,8 @@ class DatasetRun:
     def report(self, found: Iterable[Placed | RowProblems]) -> None:
         """All that a check found: problems with their file, or at rows. Texts of which some are not UTF-8 are not said
         to differ."""
+        if not found:  # as most checks
+            return
         agreements = {same.rule for same in self.dataset.format.agreements}
         for one in in_row_order(found, self.collector.selection.max_per_rule):
             if isinstance(one, RowProblems):

@@ -57,11 +57,17 @@ class RecordChecker:
         self._few = few
         self.judging = allocate_lock()
         self.extra = extra
-        self._texts = _names_of_texts(records) if extra is None else None
+        self._texts = _names_of_texts(records)
         self.form = form
         self.by_shape: dict[str, Record] = {r.shape: r for r in reversed(records)}
         record = self.by_shape.get("object")
         self._fields = [(f, f.name, *_usual(f)) for f in record.fields] if record is not None else []
+
+    def taking(self, extra: Extra | None, few: Callable[[Iterable[Problem]], list[Problem]]) -> RecordChecker:
+        """Who checks records of the same kind, those of one file, with these."""
+        found = object.__new__(RecordChecker)
+        found.__dict__.update(self.__dict__, extra=extra, _few=few, judging=allocate_lock())
+        return found
 
     def examine(self, raw: bytes, alike: bool | None = None, members: Members = None) -> tuple[Any, list[Problem]]:
         """The decoded record (None if it is not JSON) and all its faults; ``alike``: whether every reader reads it the
@@ -80,9 +86,9 @@ class RecordChecker:
 
     def all_plain_texts(self, values: list[Any]) -> bool:
         """Whether these decoded records, objects whose fields may be any text, are in order at first sight."""
-        if self._texts is None:
+        names = self._texts if self.extra is None else None
+        if names is None:
             return False
-        names = self._texts
         return all(
             type(v) is dict and len(v) == len(names) and all(type(v.get(n)) is str for n in names) for v in values
         )

@@ -19,6 +19,7 @@ from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.set_plan import FormatPlan
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class RunContext(Protocol):
     rows: RowMap
     pending: PendingFindings
     big: bool
+    plan: FormatPlan
     lock: threading.Lock
 
     @property

@@ -58,13 +58,13 @@ class SetChecks:
         self.missed: set[str] = set()
         self.keyless: dict[str, list[int]] = {}
         self.plan = plan
-        looked_up, compared = plan.looked_up(), plan.compared()
+        looked_up, compared = plan.looked_up, plan.compared
         self._looked_up = looked_up
-        self._pairs = {key: found for key in plan.paired() if (found := new_pairs(*key)) is not None}
+        self._pairs = {key: found for key in plan.paired if (found := new_pairs(*key)) is not None}
         self.indexes = {
-            key: self._pairs.get(key) or new_index(*key, key in looked_up or key in compared) for key in plan.indexed()
+            key: self._pairs.get(key) or new_index(*key, key in looked_up or key in compared) for key in plan.indexed
         }
-        self.heads = {key: new_index(key[0], key[1][:1], True) for key in plan.headed()}
+        self.heads = {key: new_index(key[0], key[1][:1], True) for key in plan.headed}
         self._consistencies = [(c, new_consistency()) for c in plan.consistencies]
         self._variants = [(v, new_consistency()) for v in plan.variants]
         self.marks: dict[Coverage, Any] = {}

@@ -33,13 +33,13 @@ def columns_of(plan: SetPlan, kind: str, known: SetPlan | None = None) -> list[C
     """What the set checks of a plan ask of records of a kind, without those that look up ``known`` keys."""
     near = known or NO_CHECKS
     found: dict[Column, None] = {}
-    indexed = [("codes", fields) for of_kind, fields in plan.indexed() if of_kind == kind]
+    indexed = [("codes", fields) for of_kind, fields in plan.indexed if of_kind == kind]
     references = [("codes", (r.field,)) for r in plan.references if r.kind == kind and r not in near.references]
     covering = [
         ("codes", (f,)) for c in plan.coverages if c not in near.coverages for by_kind, f in c.by if by_kind == kind
     ]
     found.update(dict.fromkeys([*indexed, *references, *covering]))
-    found.update({("heads", fields): None for of_kind, fields in plan.headed() if of_kind == kind})
+    found.update({("heads", fields): None for of_kind, fields in plan.headed if of_kind == kind})
     for member in plan.memberships:
         if member.kind == kind and member not in near.memberships:
             found["codes", member.fields] = found["codes", member.fields[:1]] = None

@@ -60,7 +60,7 @@ class PartitionedSets(SetChecks):
     def _run_plan(self, kind: str) -> RunPlan:
         """Which keys of a kind are written; it is said when the kinds that it refers to are there."""
         if kind not in self._run_plans:
-            headless = set(self.plan.headed()) - set(self._known.heads)
+            headless = set(self.plan.headed) - set(self._known.heads)
             known = set(self._known.indexes) - headless
             near = answered(self.plan, kind, known, self.unreliable, self._store.late)
             self._store.late |= rules_of(self.plan, kind) - rules_of(near, kind)
@@ -81,8 +81,8 @@ class PartitionedSets(SetChecks):
             memberships=tuple(member for member in all_of.memberships if member.kind == kind),
             coverages=tuple(one for one in all_of.coverages if any(by == kind for by, _ in one.by)),
         )
-        indexes = {key: self._sent["keys", key] for key in plan.looked_up() if ("keys", key) in self._sent}
-        heads = {key: self._sent["heads", key] for key in plan.headed() if ("heads", key) in self._sent}
+        indexes = {key: self._sent["keys", key] for key in plan.looked_up if ("keys", key) in self._sent}
+        heads = {key: self._sent["heads", key] for key in plan.headed if ("heads", key) in self._sent}
         return KnownKeys(plan, indexes, heads, frozenset(self.unreliable), most)
 
     def probe(self, kind: str, batch: Batch) -> list[RowProblems]:
@@ -128,7 +128,7 @@ class PartitionedSets(SetChecks):
         """Nothing is known yet of what repeats; if its keys are few, they are known from now on."""
         if kind in self._writers:
             self._write(kind)
-        for what, keys in (("keys", self.plan.looked_up()), ("heads", self.plan.headed())):
+        for what, keys in (("keys", self.plan.looked_up), ("heads", self.plan.headed)):
             for key in sorted(keys):
                 if key[0] == kind:
                     self._get_to_know(what, key)

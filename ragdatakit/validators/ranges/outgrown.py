@@ -138,7 +138,7 @@ def _parts(run: DatasetRun, file: DataFile, size: int) -> list[Range]:
 
 def _keys_of(plan: SetPlan, kind: str, batch: PythonBatch, records: int) -> int:
     """How many keys of so many records are held."""
-    of_kind = [fields for of, fields in (*plan.indexed(), *plan.headed()) if of == kind]
+    of_kind = [fields for of, fields in (*plan.indexed, *plan.headed) if of == kind]
     pairs = sum(len(one.names) for one in plan.consistencies if one.kind == kind)
     spelled = sum(len(one.fields) for one in plan.variants if one.kind == kind)
     return sum(len(batch.codes(fields)[0]) for fields in of_kind) + (pairs + spelled) * records

@@ -16,7 +16,7 @@ from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines, quick_located
-from ragdatakit.files.containers.record_forms import RecordForm, form_of
+from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.containers.sources import LONG_BLOCK, Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.scanner.notes import REFUSED
@@ -25,7 +25,7 @@ from ragdatakit.validators.collector import NO_RECORD, crashed
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.identity import LONG_RECORD
 from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
-from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
+from ragdatakit.validators.records import decoded_text, wrapper_problems
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.sets import SetChecks
 
@@ -68,15 +68,15 @@ class FileRun:
         self.file = file
         self.fresh = fresh
         self.whole = self.to_end = True
-        self.declared = run.kind(file)
-        checks = run.checks
+        kind, checks = run.plan.kind(file.kind), run.checks
+        self.declared = kind.declared
         self.needs = checks.needs(file.kind, file.split)
         extra = partial(self._found_by, checks.record, file) if self.needs.records else None
         self.more, self._full = Counter[str](), set[str]()
-        self.form = form = form_of(self.declared)
-        self.checker = RecordChecker(self.declared.records, extra, form, self._few)
-        names = run.columns(file.kind).names
-        self.columns: KeyColumns | None = run.columns(file.kind) if names else None
+        self.checker = kind.checker.taking(extra, self._few)
+        self.form = self.checker.form
+        columns = run.columns(file.kind)
+        self.columns: KeyColumns | None = columns if columns.names else None
         self.base = run.rows.begin(file)
         self.table = BlockTable()
         self.source = run.source(file)
