@@ -16,7 +16,7 @@ from dataclasses import field, replace
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
@@ -41,9 +41,6 @@ from ragdatakit.schemas.rules import SHARED
 from ragdatakit.schemas.texts import code_points_apart
 from ragdatakit.validators.excerpts import excerpt, line_and_column, line_excerpt, place_of, plain_value, show, visible
 from ragdatakit.validators.identity import fingerprint
-
-if TYPE_CHECKING:
-    from ragdatakit.validators.set_plan import FormatPlan
 
 NO_RECORD = -1
 """The number of what lies in a file and is no record: a blank line, a header."""
@@ -136,8 +133,9 @@ class Pending(Generic[Key]):
     shown: bool = True
 
 
-class Plans(dict[tuple[str, tuple[str, ...], bool], "FormatPlan"]):
-    """Plans by the names of formats, profiles, and whether there is a repairer. They stay where they were made."""
+class Plans(dict[tuple[str, tuple[str, ...], bool], Any]):
+    """Each a `FormatPlan`, by the name of the format, profiles, and whether there is a repairer. They stay where they
+    were made."""
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
         return Plans, ()

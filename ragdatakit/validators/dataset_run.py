@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -86,6 +87,8 @@ class DatasetRun:
         self.ahead: dict[DataFile, Any] = {}
         self._store: KeyStore | None = None
         self._done = 0
+        self._plain: set[DataFile] = set()
+        self._led_to: dict[str, str] = {}
 
     def run(self) -> None:
         """Check everything; results are in ``collector`` and in the files. What was found survives a crash."""
@@ -246,10 +249,14 @@ class DatasetRun:
 
     def _run_file(self, group: Group, file: DataFile, fresh: bool) -> tuple[bool, bool]:
         """Whether the file could be read whole, and whether it was read to its end."""
-        if _leads_nowhere(file.path):
+        place = str(file.path)
+        if is_plain := _is_plain(place):
+            self._plain.add(file)
+        elif _leads_nowhere(file.path):
             self.emit(file, Problem("unreadable-file", facts={"reason": "it is a link that leads nowhere"}))
             return False, False
-        if not file.boundary.holds(file.path):
+        boundary = file.boundary
+        if not (boundary.holds_plain(place, self._led_to) if is_plain else boundary.holds(place)):
             self.emit(file, Problem("link-leaves-dataset"))
             return False, False
         declared = self.kind(file)
@@ -269,7 +276,7 @@ class DatasetRun:
         file.readable, file.to_end = run.whole, run.to_end
         if fresh:
             self.report(self.checks.finish_file(file, file.records or 0, run.table_read))
-        self._done += size_of(file.path)
+        self._note_done(file)
         return file.readable, file.to_end
 
     def _new_run(self, group: Group, file: DataFile, fresh: bool) -> FileRun:
@@ -295,7 +302,7 @@ class DatasetRun:
             self.emit(file, Problem(fault.rule, facts=fault.facts))
         file.readable = file.to_end = file.to_end and all(f.rule == "mislabelled-compression" for f in source.faults)
         self.report(self.checks.finish_file(file, file.records or 0))
-        self._done += size_of(file.path)
+        self._note_done(file)
         return file.readable, file.to_end
 
     def kind(self, file: DataFile) -> File:
@@ -347,6 +354,7 @@ class DatasetRun:
         found.lines = declared.container == "ndjson"
         found.quoted = declared.quoted_columns
         found.row_form = kind.row_form(container)
+        found.plain = file in self._plain
         file.row_groups = found.row_groups
         return found
 
@@ -359,6 +367,10 @@ class DatasetRun:
         """Report how far we are."""
         if self.options.progress is not None:
             self.options.progress(file.display, self._done + done, self._total)
+
+    def _note_done(self, file: DataFile) -> None:
+        if self.options.progress is not None:
+            self._done += size_of(file.path)
 
     def guarded(
         self, file: DataFile, check: Callable[[], Iterable[Problem]], more: Counter[str] | None = None
@@ -525,6 +537,14 @@ def _is_array(file: DataFile) -> bool:
         return opened.read(BLOCK_BYTES).lstrip().startswith(b"[")
 
 
+def _is_plain(path: str) -> bool:
+    """Whether a path is that of a regular file, and no link."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def _leads_nowhere(path: Path) -> bool:
     """Whether a path is a link to what is not there."""
     try:
@@ -538,4 +558,4 @@ def _leads_nowhere(path: Path) -> bool:
 
 def _estimated_bytes(file: DataFile) -> int:
     """How much a file is to read: a packed one has more in it, and to cut cells in Python takes long."""
-    return size_of(file.path) * (4 if file.path.name.endswith((".gz", ".csv")) else 1)
+    return size_of(file.path) * (4 if str(file.path).endswith((".gz", ".csv")) else 1)

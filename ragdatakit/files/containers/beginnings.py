@@ -46,6 +46,7 @@ _ANY_BINARY = late_pattern(b"|".join(b"(" + start + b")" for start in _BINARY))
 _SPREAD = late_pattern(rb"\s*\{[ \t]*\r?\n\s*\"(?:[^\"\\\n]|\\.)*\"[ \t]*:")
 _ARRAY = late_pattern(rb"\s*\[\s*\{")
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+_WIDE_MARKS = tuple(mark for mark, _ in _WIDE)
 
 
 def unpacked(data: bytes, length: int) -> tuple[bytes, bool]:
@@ -60,7 +61,9 @@ def unpacked(data: bytes, length: int) -> tuple[bytes, bool]:
 
 def encoding_other_than_utf8(head: bytes) -> str:
     """The encoding that a mark at the beginning names; empty where there is none."""
-    return next((name for mark, name in _WIDE if head.startswith(mark)), "")
+    if not head.startswith(_WIDE_MARKS):
+        return ""
+    return next(name for mark, name in _WIDE if head.startswith(mark))
 
 
 def why_not_text(head: bytes) -> str:

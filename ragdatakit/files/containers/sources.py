@@ -127,7 +127,8 @@ class Source:
     something else than text of UTF-8 where it is not to be ``text``; ``lines`` says that each of its lines is to be
     a record, so that one array is refused. Where cells are ``quoted``, of which each line has at least so many,
     line breaks in them are hidden. ``known`` are parts of a plain file that are blocks each, and are not read,
-    unless it ``reads_known`` ones, too.
+    unless it ``reads_known`` ones, too. It is ``plain`` where it was a regular file, and no link, a moment ago; its
+    ``length`` is how many bytes it had when it was opened (None: it was not).
     """
 
     path: Path
@@ -148,11 +149,13 @@ class Source:
     quoted: int = 0
     known: tuple[tuple[int, int], ...] = ()
     reads_known: bool = False
+    plain: bool = False
+    length: int | None = None
 
     @property
     def size(self) -> int:
         """Bytes of the file itself; 0 where nobody can tell."""
-        return size_of(self.path)
+        return size_of(self.path) if self.length is None else self.length
 
     def is_packed(self) -> bool:
         """Whether the file holds gzip data, whatever its name says."""
@@ -176,7 +179,7 @@ class Source:
     def blocks_between(self, spans: Iterable[tuple[int, int | None]]) -> Iterator[Block]:
         """The lines of a plain file between these offsets (None: to its end), at which lines begin."""
 
-        def read(fd: int, size: int, zipped: bool) -> Iterator[Block]:
+        def read(fd: int, size: int, head: bytes) -> Iterator[Block]:
             for begin, end in spans:
                 yield from self._blocks_between(fd, begin, size if end is None else end)
 
@@ -201,19 +204,20 @@ class Source:
         else:
             yield from self._guarded(self._byte_pieces)
 
-    def _guarded(self, read: Callable[[int, int, bool], Iterator[T]]) -> Iterator[T]:
+    def _guarded(self, read: Callable[[int, int, bytes], Iterator[T]]) -> Iterator[T]:
         try:
-            fd = self.boundary.descriptor(self.path)
+            fd = self.boundary.descriptor(self.path, self.plain)
         except OSError as error:
             self._unreadable(error.strerror or str(error))
             return
         try:
             before = os.fstat(fd)
-            zipped = self._judge_head(fd, before)
-            if zipped is not None:
-                yield from read(fd, before.st_size, zipped)
+            size = self.length = before.st_size
+            head = os.pread(fd, min(HEAD_BYTES, size + 1), 0)
+            if self._judge_head(head, size):
+                yield from read(fd, size, head)
             after = os.fstat(fd)
-            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            if (size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
                 self._unreadable(CHANGED)
         except OSError as error:
             self._unreadable(error.strerror or str(error))
@@ -236,24 +240,23 @@ class Source:
             return None
         return head_fault(head, size, self.text and not is_parquet(self.path), lines)
 
-    def _judge_head(self, fd: int, info: os.stat_result) -> bool | None:
-        """Whether the content is gzip data; None where there is nothing to read."""
-        head = os.pread(fd, HEAD_BYTES, 0)
-        if (fault := self.head_fault(head, info.st_size)) is not None:
-            self.bytes_read = info.st_size
+    def _judge_head(self, head: bytes, size: int) -> bool:
+        """Whether there is anything to read in a file of so many bytes that begins so."""
+        if (fault := self.head_fault(head, size)) is not None:
+            self.bytes_read = size
             self.faults.append(fault)
-            return None
+            return False
         zipped = head.startswith(GZIP_MAGIC)
         if self.gz and not zipped:
-            if info.st_size:
+            if size:
                 self.faults.append(_mislabelled("holds no gzip data", "gzip (.gz)"))
             else:
                 self.faults.append(FileFault("broken-compression", {"reason": NO_GZIP, "bytes": 0}))
         elif zipped and not self.gz:
             self.faults.append(_mislabelled("holds gzip data", "plain text"))
-        return zipped
+        return True
 
-    def _row_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
+    def _row_blocks(self, fd: int, size: int, head: bytes) -> Iterator[Block]:
         rows = ParquetRows(self.path, self.boundary, self.row_form, self.row_groups, self.text_columns, self.rows)
         offset, held, length = 0, list[bytes](), 0
         try:
@@ -280,18 +283,18 @@ class Source:
             yield Block(b"".join(held), offset)
         self.bytes_read = self.progress = size
 
-    def _line_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
-        return self._gzip_blocks(fd, size) if zipped else self._plain_blocks(fd, size)
+    def _line_blocks(self, fd: int, size: int, head: bytes) -> Iterator[Block]:
+        return self._gzip_blocks(fd, size) if head.startswith(GZIP_MAGIC) else self._plain_blocks(fd, size, head)
 
-    def _byte_pieces(self, fd: int, size: int, zipped: bool) -> Iterator[bytes]:
-        if zipped:
+    def _byte_pieces(self, fd: int, size: int, head: bytes) -> Iterator[bytes]:
+        if head.startswith(GZIP_MAGIC):
             with os.fdopen(os.dup(fd), "rb") as raw:
                 raw.seek(0)
                 for number, piece in enumerate(self._pieces(_gunzip(raw, size), raw, size)):
                     self.progress = raw.tell()
                     yield piece[self._bom_length(piece[:3]) :] if not number else piece
             return
-        yield from self._pieces_from(fd, size, self._bom_length(os.pread(fd, 3, 0)))
+        yield from self._pieces_from(fd, size, self._bom_length(head[:3]))
 
     def _pieces_from(self, fd: int, size: int, offset: int) -> Iterator[bytes]:
         while offset < size:
@@ -305,22 +308,22 @@ class Source:
             self.bytes_read = self.progress = offset
             yield piece
 
-    def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
+    def _plain_blocks(self, fd: int, size: int, head: bytes) -> Iterator[Block]:
         """Up to the size that the file had when it was opened: one that grows must come to an end, too."""
-        self.bytes_read = self.progress = offset = self._bom_length(os.pread(fd, 3, 0))
+        self.bytes_read = self.progress = offset = self._bom_length(head[:3])
         for start, end in self.known:
             yield from self._blocks_between(fd, offset, start)
             self.bytes_read = self.progress = offset = end
             yield Block(os.pread(fd, end - start, start), start) if self.reads_known else Block(b"", start, known=True)
-        yield from self._blocks_between(fd, offset, size)
+        yield from self._blocks_between(fd, offset, size, head)
 
-    def _blocks_between(self, fd: int, offset: int, end: int) -> Iterator[Block]:
-        """The lines from where one begins to where one ends."""
+    def _blocks_between(self, fd: int, offset: int, end: int, head: bytes = b"") -> Iterator[Block]:
+        """The lines from where one begins to where one ends; ``head`` is what was read already of the file."""
         while True:
             size = min(self.block_bytes, max(end - offset, 0))
             if offset + size < end:
                 size = _to_line_end(fd, offset, size)
-            data = os.pread(fd, size, offset)
+            data = head[offset : offset + size] if offset + size <= len(head) else os.pread(fd, size, offset)
             if not data:
                 return
             last = offset + len(data) >= end
@@ -513,10 +516,10 @@ class RangeSource(Source):
             self._unreadable(CHANGED)
         return changed
 
-    def _byte_pieces(self, fd: int, size: int, zipped: bool) -> Iterator[bytes]:
+    def _byte_pieces(self, fd: int, size: int, head: bytes) -> Iterator[bytes]:
         return iter(()) if self._is_another(fd) else self._pieces_from(fd, size, self.start)
 
-    def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
+    def _plain_blocks(self, fd: int, size: int, head: bytes) -> Iterator[Block]:
         if self._is_another(fd):
             return iter(())
         if self.start >= self.end:

@@ -60,6 +60,20 @@ class Boundary:
         except (OSError, ValueError):
             return False
 
+    def holds_plain(self, path: str, led_to: dict[str, str]) -> bool:
+        """The same of a file that is no link, of many: ``led_to`` are the folders looked up before, to where they lead.
+
+        So it may be behind the time; `descriptor` looks at what it has opened.
+        """
+        if self._roots is None:
+            return True
+        folder, name = os.path.split(path)
+        try:
+            real = led_to.get(folder) or led_to.setdefault(folder, _led_to(folder or os.curdir))
+        except (OSError, ValueError):
+            return False
+        return self._has(os.path.join(real, name))  # noqa: PTH118 - of very many files
+
     def _has(self, real: str) -> bool:
         if self._roots is None or real in self._roots:
             return True
@@ -70,14 +84,16 @@ class Boundary:
     def descriptor(self, path: Path | str, plain: bool = False) -> int:
         """A regular file, opened for reading: what is opened is what was looked at, whoever moves links meanwhile.
 
-        ``plain``: the folder was listed, and the file is no link. Where each part of the path leads is then not looked
-        up before, only what was opened. Raises `LeadsOutError`, or another `OSError`: a pipe is not waited for.
+        ``plain``: the file was no link a moment ago. Where each part of the path leads is then not looked up before,
+        only what was opened. Raises `LeadsOutError`, or another `OSError`: a pipe is not waited for.
         """
         if not plain and not self.holds(path):
             raise LeadsOutError(Path(path))
         try:
             handle = os.open(path, _OPEN | _NO_LINK if plain else _OPEN)
         except OSError as error:
+            if plain and error.errno == errno.ELOOP:  # it is a link by now
+                return self.descriptor(path)
             refuse_machine_fault(error)  # that nothing more can be opened says nothing about this file
             raise
         try:
