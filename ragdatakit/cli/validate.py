@@ -123,7 +123,7 @@ _option = options_of(ValidateOptions)
 )
 @engine_options(
     _option,
-    "Check N blocks of a large file at a time (default: one for each processor, at most 8).",
+    "Check N blocks of a large file, or N small datasets, at a time (default: one for each processor, at most 8).",
     "local: check large files of lines in parts, in as many processes as --jobs says; ray, spark: on the workers"
     " of a cluster. The report is the same.",
 )
@@ -211,7 +211,8 @@ def command(**words: Any) -> int:
             result, findings = repair(paths, FixOptions(**options, **how), refused.append)
             report = result.report
         else:
-            report, findings = check(paths, ValidateOptions(**options), refused.append, counted=_are_counted(words))
+            counted = _are_counted(words)
+            report, findings = check(paths, ValidateOptions(**options), refused.append, counted=counted, forks=True)
     with closing(findings):
         notes: list[str] = []
         if words["diff"]:

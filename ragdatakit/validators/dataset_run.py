@@ -22,7 +22,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
-from ragdatakit.schemas.findings import Finding, Problem
+from ragdatakit.schemas.findings import Finding, Problem, Severity
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import NO_RECORD, Collector, Place, Selection, crashed
@@ -75,7 +75,7 @@ class DatasetRun:
         self.pending = PendingFindings(self.collector, self.rows, self.all_are_wanted)
         self._runs: dict[DataFile, FileRun] = {}
         self._containers: dict[DataFile, str] = {}
-        self.big = big if big is not None else sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
+        self.big = big if big is not None else is_big(dataset)
         if self.big:
             from ragdatakit.files.allocation import keep_freed_memory
 
@@ -503,28 +503,28 @@ class DatasetRun:
     def _derived_value(self, file: DataFile, field_name: str, record: Any) -> Any:
         return self.checks.derive(file.kind, record, to_show=True).get(field_name) if record is not None else None
 
-    def summaries(self) -> list[DatasetSummary]:
-        """One entry, or one per split."""
-        splits = list(dict.fromkeys(f.split for f in self.dataset.files)) or [None]
-        if None in splits and len(splits) > 1:
-            splits.remove(None)
-        result = []
-        by_split = self.collector.by_split
-        for split in splits:
-            files = [f for f in self.dataset.files if f.split == split or (f.split is None and split == splits[0])]
-            chosen = [split, None] if split == splits[0] and split is not None else [split]
-            result.append(
-                DatasetSummary(
-                    self.dataset.display,
-                    self.dataset.format.name,
-                    self.dataset.profile,
-                    split,
-                    tuple(FileSummary(_below(self.dataset, f), f.kind, f.records, f.bytes) for f in files),
-                    sum(by_split[s, "error"] for s in chosen),
-                    sum(by_split[s, "warning"] for s in chosen),
-                )
+
+def summaries(dataset: Dataset, by_split: Mapping[tuple[str | None, Severity], int]) -> list[DatasetSummary]:
+    """One entry of a dataset that was checked, or one per split; so many findings there are by split and severity."""
+    splits = list(dict.fromkeys(f.split for f in dataset.files)) or [None]
+    if None in splits and len(splits) > 1:
+        splits.remove(None)
+    result = []
+    for split in splits:
+        files = [f for f in dataset.files if f.split == split or (f.split is None and split == splits[0])]
+        chosen = [split, None] if split == splits[0] and split is not None else [split]
+        result.append(
+            DatasetSummary(
+                dataset.display,
+                dataset.format.name,
+                dataset.profile,
+                split,
+                tuple(FileSummary(_below(dataset, f), f.kind, f.records, f.bytes) for f in files),
+                sum(by_split.get((s, "error"), 0) for s in chosen),
+                sum(by_split.get((s, "warning"), 0) for s in chosen),
             )
-        return result
+        )
+    return result
 
 
 def _below(dataset: Dataset, file: DataFile) -> str:
@@ -554,6 +554,11 @@ def _leads_nowhere(path: Path) -> bool:
     except OSError:
         return False
     return False
+
+
+def is_big(dataset: Dataset) -> bool:
+    """Whether it is more than what is checked in plain Python."""
+    return sum(map(_estimated_bytes, dataset.files)) > SMALL_DATASET
 
 
 def _estimated_bytes(file: DataFile) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from ragdatakit.schemas.rules import QUALITY, SHARED
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.baselines.left_out import CheckedDataset, leave_out, say_what_was_checked
 from ragdatakit.validators.collector import Collector, Place, Selection, crashed
-from ragdatakit.validators.dataset_run import DatasetRun
+from ragdatakit.validators.dataset_run import DatasetRun, is_big, summaries
 from ragdatakit.validators.found_datasets import FoundDatasets, found_datasets
 from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
 from ragdatakit.validators.run_options import RunOptions, TableCheck
@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import Findings, NewFindings
 
 _Keep = Callable[[Finding], object]
+_Sound = tuple[str | None, list[tuple[int | None, int]]]
+"""What is left of a sound dataset: its profile, and of each file how many records and bytes it has."""
+
+_FEWEST = 16
+"""Small datasets for which it pays to copy this process once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,6 @@ def check_paths(
     report.unrecognised = list(dict.fromkeys(detected.unrecognised))
     if found:
         _refuse_unknown(profiles, found)
-    seen: set[Path] = set()
     kept = KeptFindings()
     findings: KeptFindings | NewFindings = kept
     if known is not None:
@@ -105,18 +109,18 @@ def check_paths(
         enough = findings.enough
         selection = replace(selection, max_per_rule=0, named_records=selection.max_per_rule, enough=enough)
     checked: list[_Checked] = []
-    for dataset, settings in _settled(detected, selection, profiles, options, report):
-        files = {f.path.absolute() for f in dataset.files}
-        if files and files <= seen:  # given twice, as a folder and as a file of it
-            continue
-        seen |= files
-        dataset.profile = ",".join(settings.profiles or dataset.present_profiles()) or None
-        keep = _keeping(findings, len(checked), dataset, selection)
-        before = len(report.datasets)
-        check = _check if options.repairer is None else _check_and_repair
-        collector = check(dataset, settings, options, carried, report, keep)
-        mine = CheckedDataset(dataset, keep, collector, before, len(report.datasets))
-        checked.append(_Checked(mine, settings, [collector]))
+    chosen = list(_without_second(_settled(detected, selection, profiles, options, report)))
+    with _known_sound(chosen, options) as known_sound:
+        for number, (dataset, settings) in enumerate(chosen):
+            keep = _keeping(findings, number, dataset, selection)
+            before = len(report.datasets)
+            if (sound := known_sound(number)) is not None:
+                collector = _take_sound(dataset, settings, sound, report)
+            else:
+                check = _check if options.repairer is None else _check_and_repair
+                collector = check(dataset, settings, options, carried, report, keep)
+            mine = CheckedDataset(dataset, keep, collector, before, len(report.datasets))
+            checked.append(_Checked(mine, settings, [collector]))
     if options.quality is not None:
         _check_quality(checked, options, carried, report)
     for each in checked:
@@ -226,7 +230,7 @@ def _check(
     run = DatasetRun(dataset, checks, settings.profiles, settings.selection, options, carried, keep)
     stamp = options.stamps.begin(checks, settings.profiles) if options.stamps is not None else None
     if stamp is not None and stamp.is_unchanged():
-        report.datasets += run.summaries()
+        report.datasets += summaries(dataset, run.collector.by_split)
         report.unchanged[dataset.display] = stamp.since
         return run.collector
     fixer = options.fixer if options.repairer is None else None
@@ -242,11 +246,62 @@ def _check(
         run.collector.finish()
     if fixer is not None:
         fixer.end(run.collector.faults, run.collector.is_unasked)
-    report.datasets += run.summaries()
+    report.datasets += summaries(dataset, run.collector.by_split)
     _add_to(report, run.collector)
     if stamp is not None and not run.collector.counts.total():
         stamp.keep()
     return run.collector
+
+
+def _without_second(found: Iterable[tuple[Dataset, DatasetSettings]]) -> Iterator[tuple[Dataset, DatasetSettings]]:
+    """Those that are not given twice, as a folder and as a file of it, with the profile that is asked for."""
+    seen: set[Path] = set()
+    for dataset, settings in found:
+        files = {f.path.absolute() for f in dataset.files}
+        if files and files <= seen:
+            continue
+        seen |= files
+        dataset.profile = ",".join(settings.profiles or dataset.present_profiles()) or None
+        yield dataset, settings
+
+
+@contextmanager
+def _known_sound(
+    chosen: Sequence[tuple[Dataset, DatasetSettings]], options: RunOptions
+) -> Iterator[Callable[[int], _Sound | None]]:
+    """What says of a dataset, by its number, what is left of it when nothing is wrong with it. Where there are many
+    small ones, copies of this process find that out beside it; what is not known to be sound is checked here, where
+    findings are made, counted and put in order."""
+    others = min(options.jobs, len(chosen) // _FEWEST) - 1
+    later = options.quality, options.tables, options.own_rules, options.known, options.stamps, options.repairer
+    if others < 1 or not options.forks or options.engine is not None or any(each is not None for each in later):
+        yield lambda number: None
+        return
+    from ragdatakit.engines.forks import Forks, has_one_thread
+
+    alone = replace(options, on_finding=None, progress=None)
+
+    def sound(number: int) -> _Sound | None:
+        dataset, settings = chosen[number]
+        if is_big(dataset):
+            return None
+        settings = replace(settings, selection=replace(settings.selection, counted=True))
+        collector = _check(dataset, settings, alone, Counter(), Report(), lambda finding: None)
+        if collector.faults or not all(file.readable and file.to_end for file in dataset.files):
+            return None
+        return dataset.profile, [(file.records, file.bytes) for file in dataset.files]
+
+    with Forks(sound, len(chosen), others if has_one_thread() else 0) as forks:
+        yield forks.take
+
+
+def _take_sound(dataset: Dataset, settings: DatasetSettings, sound: _Sound, report: Report) -> Collector:
+    """Take what another process found of a dataset that is sound."""
+    dataset.profile = sound[0]
+    for file, numbers in zip(dataset.files, sound[1], strict=True):
+        file.records, file.bytes = numbers
+    report.datasets += summaries(dataset, {})
+    return Collector(dataset.format, settings.profiles, settings.selection)
 
 
 def _engine(run: DatasetRun) -> AbstractContextManager[None]:

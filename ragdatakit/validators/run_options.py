@@ -93,7 +93,8 @@ class RunOptions:
     paths that are missing or hold nothing recognised, if others do; without it the first is raised. ``known`` are
     findings that are not new. ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`. ``fixer``
     says how what is found is repaired, ``repairer`` does so. ``engine`` judges files of lines range by range (None:
-    block by block, here). ``stamps`` say which datasets were valid and need not be checked again.
+    block by block, here). ``stamps`` say which datasets were valid and need not be checked again. ``forks``: this
+    process does nothing else and may be copied, so that many small datasets are checked by ``jobs`` processes.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -117,3 +118,4 @@ class RunOptions:
     fixer: Foreseer | None = None
     repairer: Repairer | None = None
     engine: Engine | None = None
+    forks: bool = False

@@ -34,10 +34,12 @@ def check(
     refused: Callable[[RagdataError], None] | None = None,
     repairer: Repairs | None = None,
     counted: bool = False,
+    forks: bool = False,
 ) -> tuple[Report, Findings]:
     """As `ragdatakit.validate`, but the findings, which may be more than fit into memory, come beside the report: in
     order, to be read once and closed. Errors about some of the paths go to ``refused``, those about all are raised.
-    ``repairer`` repairs what is found. ``counted``: nobody reads the findings, so that none need be made."""
+    ``repairer`` repairs what is found. ``counted``: nobody reads the findings, so that none need be made.
+    ``forks``: this process does nothing else, and may be copied."""
     from ragdatakit.fixes.foreseen import ForeseenFixes, WithReasons
     from ragdatakit.validators.run import check_paths
 
@@ -55,7 +57,7 @@ def check(
         stamps = _stamps(paths, options)
         foreseen = ForeseenFixes()
         engine = chosen_engine(options)
-        run = replace(run, known=known, stamps=stamps, repairer=repairer, fixer=foreseen, engine=engine)
+        run = replace(run, known=known, stamps=stamps, repairer=repairer, fixer=foreseen, engine=engine, forks=forks)
         with closing(engine) if engine is not None else nullcontext():
             report, findings = check_paths(paths, *chosen, selection, run)
         said = foreseen if repairer is None else repairer
