@@ -162,6 +162,19 @@ def test_the_release_is_reported_by_the_columns(folder: str, release: str | None
     assert [d.profile for d in validate(VALID / folder).datasets] == [release]
 
 
+def test_a_column_without_a_name_hides_no_release(tmp_path: Path) -> None:
+    shutil.copytree(VALID / "csv", tmp_path, dirs_exist_ok=True)
+    for table in tmp_path.iterdir():  # as pandas writes them with its index, of a release with metadata and x
+        text = table.read_text().replace('"document_id"', '"document"').replace('"raw_data"', '"metadata"')
+        text = text.replace('"type"', '"x"') if table.name == "entities.csv" else text
+        table.write_text("".join(f"{place or ''},{line}\n" for place, line in enumerate(text.splitlines())))
+
+    assert [d.profile for d in validate(tmp_path).datasets] == ["2.3"]
+    unknown = [f for f in found(tmp_path) if f.rule == "unknown-column" and f.path.endswith("documents.csv")]
+    assert unknown[0].message.startswith('the column "" is not one of GraphRAG')
+    assert unknown[0].hint == "write the table without the index of its rows, as with index=False of pandas"
+
+
 def test_a_release_can_be_asked_for() -> None:
     assert rules(VALID / "release-2", profile="3.0").count("missing-column") == 1
     assert [d.profile for d in validate(VALID / "extraction", profile="3.0").datasets] == ["3.0"]

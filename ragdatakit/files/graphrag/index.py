@@ -101,7 +101,7 @@ def _signs_of(kind: str, table: StoredTable) -> list[Sign]:
     file, named = table.file, _between(first, last)
     found = [Sign(f"the name {name}", named, True, file)]
     for column, other, first, last, decides in _COLUMN_SIGNS.get(kind, ()):
-        if column not in columns or other in columns:
+        if column not in columns or (other and other in columns):
             continue
         written = _between(first, last)
         if other and decides and not set(written) & set(named):

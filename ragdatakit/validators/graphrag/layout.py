@@ -68,7 +68,8 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
                 yield table.file, lacking(problem, column.name, table.columns, known, column.elsewhere)
         for name in table.columns:
             if declared.column(name) is None and not name.startswith("__index_level_"):
-                yield table.file, Problem("unknown-column", None, name, {"column": name})
+                hint = "" if name else "write the table without the index of its rows, as with index=False of pandas"
+                yield table.file, Problem("unknown-column", None, name, {"column": name or '""'}, hint=hint)
     for table in index.aside:
         other = index.tables[table.file.kind].file.path.name
         yield table.file, Problem("unused-table", None, None, {"other": other})
