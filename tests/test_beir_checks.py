@@ -561,6 +561,21 @@ def test_findings_behind_line_breaks_in_cells_have_their_places(
     ]
 
 
+@pytest.mark.parametrize("big", [False, True])
+def test_a_header_with_a_line_break_may_be_all_of_a_block(
+    big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 3 << 20)
+    for size in ("BLOCK_BYTES", "TEXT_BLOCK_BYTES"):
+        monkeypatch.setattr(dataset_run, size, 26)
+    with_breaks(tmp_path, "")
+    (tmp_path / "qrels/test.tsv").write_bytes(b'query-id\tcorpus-id\t"a\nb"\nq1\td1\tmuch\n')
+
+    found = validate(tmp_path, severity="error").findings
+
+    assert [(f.line, f.rule, f.value) for f in found] == [(3, "score-not-integer", "much")]
+
+
 def test_a_cell_that_is_too_long_for_the_csv_reader_is_an_error(tmp_path: Path) -> None:
     for length, places in {LONGEST_CELL: [], LONGEST_CELL + 1: [(2, "wrong-columns")]}.items():
         with_breaks(tmp_path, f"q1\td1\t1\t{'x' * length}\n")

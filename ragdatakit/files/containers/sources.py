@@ -436,7 +436,9 @@ class HeadedSource(Source):
         above: tuple[int, ...] = ()
         for block in super().blocks():
             if self.header is not None:
-                yield replace(block, breaks=above + block.breaks) if above else block
+                if above:
+                    block = replace(block, breaks=above + block.breaks, whole=block.whole or block.data)  # noqa: PLW2901
+                yield block
                 above = ()
                 continue
             _, header, end = next(iter_lines(block.data), (0, b"", b""))
