@@ -4,7 +4,7 @@ That one looks at each field three times and compiles five methods of a frozen c
 which no run calls: that was half of what a tiny dataset takes, and a quarter of `ragdata report`. Here a class is made
 with what its fields are called, ``__init__`` is compiled when many values are made, and the other methods are functions
 over the names of the fields, which take up to twice as long (0.3 µs). What `fields`, `replace` and the like ask is made
-by the standard library when they ask. It also makes classes that have other bases or class variables.
+by the standard library when they ask. It also makes classes that are derived from its own, and other rare ones.
 A long module, as it is one thing: half of what the standard library's does.
 """
 
@@ -107,14 +107,9 @@ def _finished(cls: Any, kinds: str, options: dict[str, bool]) -> type:
     is_plain = "ClassVar" not in kinds and "KW_ONLY" not in kinds
     known = is_plain or ("KW_ONLY" not in kinds and _are_plain("ClassVar", cls))
     plan = _plan_of(cls, options, is_plain) if known else None
-    if plan is not None:
-        return _made_quickly(cls, plan, "InitVar" in kinds)  # type: ignore[no-any-return]
-    made = _made_by_library(cls, options, is_plain)
-    plan = _Plan({}, {}, [], options)
-    plan.given = list(dataclasses.fields(made))
-    for name, method in _methods(made, plan).items():
-        setattr(made, name, method)
-    return made  # type: ignore[no-any-return]
+    if plan is None:
+        return dataclasses.dataclass(**options)(cls)
+    return _made_quickly(cls, plan, "InitVar" in kinds)  # type: ignore[no-any-return]
 
 
 _PLAN = "__dataclass_plan__"
@@ -233,26 +228,18 @@ _SHOWN: set[tuple[int, int]] = set()
 """Objects of which a representation is being made, each with the thread that makes it: they may hold themselves."""
 
 
-def _made_by_library(cls: type, options: dict[str, bool], is_plain: bool) -> Any:
-    """The class as the standard library makes it, without methods."""
-    is_bare = cls.__doc__ is None
-    if is_bare:
-        cls.__doc__ = cls.__name__  # or it would be given a signature, which takes as long as all the rest
-    # Whether frozen and other classes are mixed, the standard library finds out; only where there are bases.
-    derived = any(hasattr(base, "__dataclass_params__") for base in cls.__bases__)
-    kinds = cls.__annotations__
-    if is_plain:  # or each is looked at three times for what it may stand for, a quarter of all this
-        cls.__annotations__ = dict.fromkeys(kinds, object)
-    without = {"init": False, "repr": False, "eq": False, "frozen": options["frozen"] and derived}
-    made: Any = dataclasses.dataclass(**(options | without))(cls)
-    if is_plain:
-        made.__annotations__ = kinds
-        for name, kind in kinds.items():
-            made.__dataclass_fields__[name].type = kind
-    if is_bare:
-        made.__doc__ = None
+def _made_by_library(cls: type, plan: _Plan) -> Any:
+    """A class of these fields as the standard library makes it, without methods."""
+    kinds = {each.name: each.type for each in plan.given}
+    like = type(cls.__name__, (), {each.name: each for each in plan.given})
+    like.__doc__ = cls.__name__  # or it would be given a signature, which takes as long as all the rest
+    # Without those, each type is looked at three times for what it may stand for, a quarter of all this.
+    like.__annotations__, like.__module__ = kinds if plan.passed else dict.fromkeys(kinds, object), cls.__module__
+    made: Any = dataclasses.dataclass(**(plan.options | dict.fromkeys(("init", "repr", "eq", "frozen"), False)))(like)
+    for name, kind in kinds.items():
+        made.__dataclass_fields__[name].type = kind
     params = made.__dataclass_params__
-    params.init, params.repr, params.eq, params.frozen = True, *(options[each] for each in ("repr", "eq", "frozen"))
+    params.init, params.repr, params.eq, params.frozen = True, *(plan.options[each] for each in ("repr", "eq", "frozen"))
     return made
 
 
@@ -279,10 +266,7 @@ class _Description:
                 each._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
             cls.__dataclass_fields__ = {each.name: each for each in plan.given}
         else:
-            kinds = {each.name: each.type for each in plan.given}
-            like = type(cls.__name__, (), {each.name: each for each in plan.given})
-            like.__annotations__, like.__module__ = kinds, cls.__module__
-            like = _made_by_library(like, plan.options, is_plain=not plan.passed)
+            like = _made_by_library(cls, plan)
             for name in ("__dataclass_fields__", "__dataclass_params__"):
                 setattr(cls, name, getattr(like, name))
         return getattr(cls, self._name)

@@ -44,7 +44,7 @@ def _all_kinds(decorate: Callable[..., Any]) -> Any:
         uncompared: str = field(default="c", compare=False)
         named: float = field(default=1.5, kw_only=True)
         ours: int = field(default=7, init=False)
-        LIMIT: ClassVar[int] = 3
+        LIMIT: "ClassVar[int]" = 3
 
         def twice(self) -> int:
             return 2 * self.plain
@@ -295,6 +295,30 @@ def test_classes_that_are_derived() -> None:
         for own in ({}, {"frozen": True}):
             ours, theirs = derived(base, **own)
             assert ours == theirs, (base, own)
+
+
+@both
+def test_a_class_derived_from_one_of_the_standard_library(options: dict[str, bool]) -> None:
+    def derived(decorate: Callable[..., Any]) -> Any:
+        @dataclasses.dataclass(frozen="frozen" in options, kw_only=True)
+        class First:
+            given: InitVar[int]
+            value: int = 1
+
+        @decorate
+        class Second(First):
+            more: "InitVar[int]"
+            other: int = 2
+
+            def __post_init__(self, *given: int) -> None:
+                object.__setattr__(self, "value", given)
+
+        return Second
+
+    ours, theirs = (cls(given=3, more=4, other=5) for cls in made_twice(derived, **options))
+
+    assert (ours.value, ours.other) == (theirs.value, theirs.other) == ((3, 4), 5)
+    assert list(map(str, dataclasses.fields(ours))) == list(map(str, dataclasses.fields(theirs)))
 
 
 @both
