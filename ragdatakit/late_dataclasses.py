@@ -239,7 +239,9 @@ def _made_by_library(cls: type, plan: _Plan) -> Any:
     for name, kind in kinds.items():
         made.__dataclass_fields__[name].type = kind
     params = made.__dataclass_params__
-    params.init, params.repr, params.eq, params.frozen = True, *(plan.options[each] for each in ("repr", "eq", "frozen"))
+    params.init = True
+    for name in ("repr", "eq", "frozen"):
+        setattr(params, name, plan.options[name])
     return made
 
 

@@ -437,7 +437,7 @@ class HeadedSource(Source):
         for block in super().blocks():
             if self.header is not None:
                 if above:
-                    block = replace(block, breaks=above + block.breaks, whole=block.whole or block.data)  # noqa: PLW2901
+                    block = replace(block, breaks=above + block.breaks, whole=block.whole or block.data)
                 yield block
                 above = ()
                 continue
