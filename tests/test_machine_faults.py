@@ -38,6 +38,12 @@ FAULTS: dict[str, tuple[Callable[[], Exception], str]] = {
     "Arrow's": (lambda: pa.ArrowMemoryError("malloc of size 320 failed"), "not enough memory"),
     "DuckDB's": (lambda: duckdb.OutOfMemoryException("Out of Memory Error: Allocation failure"), "--memory-limit"),
     "threads": (lambda: RuntimeError("can't start new thread"), "ulimit -u"),
+    "DuckDB's at a commit": (
+        lambda: duckdb.TransactionException(
+            "TransactionContext Error: Failed to commit: failed to pin block of size 2 MiB"
+        ),
+        "--memory-limit",
+    ),
     "a library": (lambda: ImportError("x.so: failed to map segment from shared object"), "not enough memory"),
     "handles": (lambda: OSError(errno.EMFILE, "Too many open files", "/x/corpus.jsonl"), "ulimit -n"),
     "disk": (lambda: OSError(errno.ENOSPC, "No space left on device", "/x/index"), "/x/index: no space left"),

@@ -25,6 +25,7 @@ _SAYINGS = (
     ("std::bad_alloc", _MEMORY),
     ("failed to map segment", _MEMORY),
     ("Cannot allocate memory", _MEMORY),
+    ("failed to pin block", _DATABASE),
 )
 """How libraries say it that have no exception of its own for it."""
 
