@@ -267,3 +267,27 @@ def test_local_search_needs_no_text_units_of_entities(tmp_path: Path) -> None:
     (message,) = (f["message"] for f in run("validate", index, "--json").json["findings"] if f["code"] == "GR004")
 
     assert message == "column text_unit_ids is missing; global search stops with TypeError, local search works"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("id,title\n".encode("utf-16"), "it is not text, it is UTF-16"),
+        (b"", "there is nothing in it"),
+        (b"\xef\xbb\xbf", "there is nothing in it"),
+        (b"version https://git-lfs.github.com/spec/v1\nsize 4\n", "it is a Git LFS pointer, not the data"),
+    ],
+    ids=["UTF-16", "no bytes", "a mark alone", "a pointer"],
+)
+def test_a_table_in_csv_that_is_no_text_is_not_taken_for_one_without_rows(
+    content: bytes, reason: str, tmp_path: Path
+) -> None:
+    shutil.copytree(CSV, tmp_path / "csv")
+    (tmp_path / "csv/entities.csv").write_bytes(content)
+
+    losses = json.loads(run("report", tmp_path / "csv", "--json").out)["datasets"][0]["losses"]
+    converted = run("convert", tmp_path / "csv", tmp_path / "out", "--to", "gfm-rag", "--keep-going")
+
+    assert [f"entities.csv: {reason}" in loss for loss in losses] == [True, True]
+    assert converted.code == 2
+    assert f"entities.csv: {reason}" in converted.err

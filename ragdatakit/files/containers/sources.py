@@ -102,18 +102,22 @@ class FileFault:
     rule: str
     facts: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def why(self) -> str:
+        """Why the file could not be read, or not whole."""
+        if self.rule == "lfs-pointer":
+            return IS_POINTER
+        reason = str(self.facts.get("reason", self.rule.replace("-", " ")))
+        return f"it is not text, {reason}" if self.rule == "not-text" else reason
+
     def in_words(self, file: str, records: int | None = None) -> str:
         """In words, that a file could not be read whole, of which so many records were."""
-        reason = str(self.facts.get("reason", self.rule.replace("-", " ")))
-        if reason == NO_GZIP:
+        if self.why == NO_GZIP:
             return f"{file} is empty: there is no gzip data"
-        if self.rule == "lfs-pointer":
-            return f"{file} could not be read: {IS_POINTER}"
-        if self.rule == "not-text":
-            return f"{file} could not be read: it is not text, {reason}"
-        if not records:
-            return f"{file} could not be read{'' if records == 0 else ' whole'}: {reason}"
-        return f"{file} could not be read whole: {reason}; the rest is missing, from record {records + 1:,} on"
+        if self.rule in ("lfs-pointer", "not-text") or records == 0:
+            return f"{file} could not be read: {self.why}"
+        rest = f"; the rest is missing, from record {records + 1:,} on" if records else ""
+        return f"{file} could not be read whole: {self.why}{rest}"
 
 
 @dataclass(slots=True)

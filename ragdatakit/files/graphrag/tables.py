@@ -9,6 +9,7 @@ from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader, RawRow
 from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import FileFault, Source
+from ragdatakit.files.containers.strict_json import NOTHING
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.quick_values import NamedTuple
@@ -136,6 +137,9 @@ class StoredTable:
 
     def _csv_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         known = _first_places(self.columns)
+        if not known:
+            why = next((fault.why for fault in self.file_faults), NOTHING)
+            raise RagdataError(f"{self.file.path}: {why}")
         places = [known.get(name) for name in names]
         kinds = [column.type if self.table and (column := self.table.column(name)) else "text" for name in names]
         for _, cells in self.cells():
