@@ -201,3 +201,42 @@ def test_columns_that_are_lost_for_one_reason_are_counted_beyond_ten() -> None:
         "edges.c0: 1 value not kept: the column is not read",
         "nodes: values of 3 more columns not kept: the column is not read",
     ]
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_documents_without_an_id_of_that_name_are_not_missed_where_they_are_judged(
+    big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if big:
+        monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+    folder = shutil.copytree(FIXTURES / "trec" / "valid" / "collection", tmp_path / "data")
+    documents = folder / "documents.trec"
+    text = documents.read_text("utf-8")
+
+    documents.write_text(text.replace("docno>", "docid>"), "utf-8")
+    found = validate(folder).findings
+    assert {(f.code, f.fault, f.hint) for f in found} == {
+        ("TR102", "docno is missing (there is docid)", "rename docid to docno")
+    }
+
+    documents.write_text(text.replace("docno>", "docid>", 2), "utf-8")
+    assert {f.code for f in validate(folder).findings} == {"TR102", "RD113", "TR209"}
+
+
+@pytest.mark.parametrize(
+    ("example", "kind", "consequence"),
+    [
+        ("collection", "topics", "whatever reads it has no query to search for; evaluators do not read it"),
+        ("collection", "documents", "whatever reads it has nothing to search in; evaluators do not read it"),
+        ("collection", "run", 'trec_eval stops with "Cannot read" the file; pytrec_eval reads nothing, and measures'),
+    ],
+)
+def test_a_file_of_trec_without_anything_is_one_finding_that_says_who_minds(
+    example: str, kind: str, consequence: str, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(FIXTURES / "trec" / "valid" / example, tmp_path / "data")
+    next(path for path in folder.iterdir() if path.name.startswith(kind)).write_text("", "utf-8")
+
+    (finding,) = validate(folder, ignore="TR208").findings
+
+    assert (finding.code, finding.consequence[: len(consequence)]) == ("TR105", consequence)

@@ -212,3 +212,13 @@ def test_children_of_another_name_are_named(tmp_path: Path) -> None:
         ("incomplete-node", "children is missing (there is childs)"),
         ("leaves-disagree", "a node of layer 0 has no children, not even an empty array (there is childs)"),
     ]
+
+
+@pytest.mark.parametrize("name", ["tree.pkl", "tree.pickle"])
+def test_json_under_the_name_of_a_pickle_is_no_tree_that_raptor_loads(name: str, tmp_path: Path) -> None:
+    write_json(tmp_path / name, sample_json())
+
+    (finding,) = validate(tmp_path).findings
+
+    assert (finding.code, finding.fault) == ("RP014", "byte 0: the file is JSON, not a pickle")
+    assert "call it tree.json" in finding.hint and "-o form=pickle" in finding.hint

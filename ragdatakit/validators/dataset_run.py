@@ -193,7 +193,7 @@ class DatasetRun:
             if new:  # a file that splits share was reported with the first of them
                 group.fresh.add(kind)
                 self._take_repeats(kind, found)
-            if self._check_empty(files, kind, group) or self._is_stub(files, kind):
+            if self._check_empty(files, kind, group) or self._is_stub(files, kind) or _is_nameless(files, kind, group):
                 group.sets.unreliable.add(kind)
         self.report(group.sets.finish())
         if self._store is None:
@@ -218,9 +218,9 @@ class DatasetRun:
             self.emit(file, Problem("repeated-file", facts={"records": file.records or 0, "other": other.name}))
 
     def _is_stub(self, files: list[DataFile], kind: str) -> bool:
-        """Whether a table or an object has no record: reported once, not at each record that refers to it."""
+        """Whether a table, an object or a file of elements has no record: reported once, not at each reference."""
         container = self.dataset.format.file(kind).container
-        return container in ("csv", "json-object") and not any(f.records for f in files)
+        return container in ("csv", "json-object", "tagged") and not any(f.records for f in files)
 
     def _check_empty(self, files: list[DataFile], kind: str, group: Group) -> bool:
         """Report files without a record where there must be one; whether that is an error, which stands for those at
@@ -529,6 +529,12 @@ def summaries(dataset: Dataset, by_split: Mapping[tuple[str | None, Severity], i
 
 def _below(dataset: Dataset, file: DataFile) -> str:
     return file.name if dataset.layout not in ("file", "config") else file.display
+
+
+def _is_nameless(files: list[DataFile], kind: str, group: Group) -> bool:
+    """Whether no record has a key that can be relied on: reported at each, not at each that refers to one, too."""
+    keyless, _ = group.sets.keyless_rows(kind)
+    return keyless > 0 and keyless == sum(f.records or 0 for f in files)
 
 
 def _is_array(file: DataFile) -> bool:

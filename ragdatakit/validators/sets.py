@@ -198,11 +198,18 @@ class SetChecks:
                 rows = self.indexes[coverage.kind, (coverage.field,)].unmarked(self.marks[coverage])
                 if len(rows):
                     found.append(RowProblems(coverage.rule, coverage.kind, coverage.field, rows))
-        doubtful = [(kind, rows) for kind in sorted(self.missed) if (rows := self.keyless.get(kind))]
+        return found + self.doubtful()
+
+    def doubtful(self) -> list[RowProblems]:
+        """The kinds that references missed and of which some keys cannot be relied on, at the first such row."""
+        counted = [(kind, *self.keyless_rows(kind)) for kind in sorted(self.missed)]
         named = self.plan.named
-        return found + [
-            unreliable_keys(kind, named.get(kind, ""), min(rows), len(set(rows))) for kind, rows in doubtful
-        ]
+        return [unreliable_keys(kind, named.get(kind, ""), first, count) for kind, count, first in counted if count]
+
+    def keyless_rows(self, kind: str) -> tuple[int, int]:
+        """How many rows of a kind have a key that cannot be relied on, and the first of them."""
+        rows = self.keyless.get(kind, ())
+        return len(set(rows)), min(rows, default=-1)
 
     def compare(self, earlier: SetChecks) -> list[RowProblems]:
         """What this split has in common with an earlier one and should not, and where they disagree."""

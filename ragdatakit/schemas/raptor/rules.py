@@ -23,7 +23,7 @@ PICKLE_RULES: tuple[Rule, ...] = (
     Rule(
         "RP014 broken-pickle error",
         since="0.2.0",
-        summary="A pickle that ends early, or whose opcodes do not fit together.",
+        summary="A pickle that ends early, whose opcodes do not fit together, or that is JSON under the name of one.",
         message="byte {position}: {reason}",
         upstream="pickle.load stops (UnpicklingError, EOFError, UnicodeDecodeError), and no tree is loaded",
         hint="copy the file again; save the tree again",

@@ -6,6 +6,7 @@ Facts: `trec_eval` (get_qrels.c, get_trec_results.c, form_res_rels.c; read) and 
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import (
+    ELSEWHERE,
     Adopted,
     Columns,
     Coverage,
@@ -77,6 +78,7 @@ TOPIC = Record(
             "The number, by which judgements and runs name it; a label `Number:` is left out.",
             examples=("401",),
             rules={"missing": "missing-number"},
+            elsewhere=("number", "topic_id", *ELSEWHERE["query id"]),
         ),
         Field("title?: string", "A few words; what is usually searched for.", examples=("mapping of reefs",)),
         Field("desc?: string", "One sentence.", examples=("How were reefs mapped?",)),
@@ -102,6 +104,7 @@ DOCUMENT = Record(
             "The number, by which judgements and runs name it.",
             examples=("d1",),
             rules={"missing": "missing-number"},
+            elsewhere=ELSEWHERE["document id"],
         ),
         Field("title?: string", "The title.", examples=("North reef",)),
         Field(

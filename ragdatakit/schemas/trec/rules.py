@@ -25,7 +25,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "TR102 missing-number error",
         summary="A document without `<docno>`, or a topic without `<num>`.",
-        message="there is no {field}",
+        message="{field} is {fault}",
         upstream="readers pass over it, or stop; no judgement can name it",
         hint="give it the id that the judgements use",
         bad="<doc>\n<text>A pear tree.</text>\n</doc>",
@@ -57,6 +57,10 @@ FILE_RULES: tuple[Rule, ...] = (
         summary="A file of judgements, results, topics or documents that has none.",
         message="there is no {record} in the file",
         upstream='trec_eval stops with "Cannot read" the file; pytrec_eval reads nothing, and measures nothing',
+        cases={
+            "topics": "whatever reads it has no query to search for; evaluators do not read it",
+            "documents": "whatever reads it has nothing to search in; evaluators do not read it",
+        },
         hint="write the file again, or remove it; a file that is something else needs another name",
         bad="a run of 0 bytes",
         good="q1 Q0 d2 1 7.5 bm25",

@@ -181,15 +181,11 @@ class PartitionedSets(SetChecks):
         """The job of comparing the keys of this and other groups; ``most`` problems of a rule and file may be shown."""
         return KeyJob(str(self._store.folder), most, tuple(groups))
 
-    def doubtful(self) -> list[tuple[str, str, KeylessRows]]:
-        """The kinds that references missed and whose keys cannot be relied on, with their key and those rows."""
-        found = []
-        for kind in sorted(self.missed):
-            rows = self._rows.get(kind, KeylessRows())
-            rows.add(sorted(set(self.keyless.get(kind, ()))))
-            if rows.count:
-                found.append((kind, self.plan.named.get(kind, ""), rows))
-        return found
+    def keyless_rows(self, kind: str) -> tuple[int, int]:
+        """Also those of ranges that were read elsewhere."""
+        rows = replace(self._rows.get(kind, KeylessRows()))
+        rows.add(sorted(set(self.keyless.get(kind, ()))))
+        return rows.count, rows.first
 
     def askable(self, found: Iterable[RowProblems]) -> Iterator[RowProblems]:
         """Problems of references, of which it can be asked what else they may mean."""

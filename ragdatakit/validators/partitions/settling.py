@@ -22,7 +22,7 @@ from ragdatakit.validators.partitions.key_store import KeyStore
 from ragdatakit.validators.partitions.known_keys import Question
 from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
 from ragdatakit.validators.pending import whole_copies
-from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from ragdatakit.validators.run_context import Group, RunContext
@@ -63,8 +63,7 @@ def settle(run: RunContext, store: KeyStore, groups: Sequence[Group]) -> None:
             if (file := run.rows.file(question[1], number)) not in copies:
                 run.collector.count(question[0], file, count)
     for sets, group in zip(checks, groups, strict=True):
-        for kind, field, rows in sets.doubtful():
-            run.report([unreliable_keys(kind, field, rows.first, rows.count)])
+        run.report(sets.doubtful())
         run.report_unchecked(group)
 
 

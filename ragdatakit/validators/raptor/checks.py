@@ -15,6 +15,7 @@ from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.raptor.trees import ATTRIBUTES, MISSING, JsonTree, Other, PickledTree, StoredTree, opened
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.excerpts import visible
 from ragdatakit.validators.raptor.nodes import (
     LARGEST,
     NOWHERE,
@@ -39,6 +40,7 @@ _FAULTS = {
     "limit": "unchecked-tree",
 }
 _GROUPS = ("root_nodes", "leaf_nodes")
+_PICKLES = (".pkl", ".pickle")
 
 
 class RaptorChecks(FormatChecks):
@@ -53,7 +55,17 @@ class RaptorChecks(FormatChecks):
         return _json_problems(value) if isinstance(value, dict) and isinstance(value.get("nodes"), list) else ()
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
-        """A list of trees, or several in lines, is none."""
+        """A list of trees, or several in lines, is none; nor is JSON under the name of a pickle."""
+        if file.kind == "tree" and file.path.suffix.casefold() in _PICKLES:
+            yield (
+                file,
+                Problem(
+                    "broken-pickle",
+                    facts={"position": 0, "reason": "the file is JSON, not a pickle"},
+                    hint=f"call it {visible(file.path.with_suffix('.json').name)}, and make the pickle that RAPTOR "
+                    "loads of it with `ragdata convert --from raptor --to raptor -o keep-vectors=true -o form=pickle`",
+                ),
+            )
         if records and file.readable and (records > 1 or json_container(file.path, file.boundary) == "json-array"):
             yield file, Problem("several-trees-in-file")
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _IDS = {"documents": "docno", "topics": "num", "topic-lines": "qid"}
 _TEXTS = {"documents": "text", "topics": "title", "topic-lines": "text"}
 _ONE = {"documents": "document", "topics": "topic", "topic-lines": "topic", "qrels": "judgement", "run": "result"}
+_CASES = {"documents": "documents", "topics": "topics", "topic-lines": "topics"}
 _FIELDS = {"qrels": ("qid", "docno"), "run": ("qid", "docno", "rank", "score", "tag")}
 _MOST_RESULTS = 1000
 
@@ -136,7 +137,10 @@ class TrecChecks(FormatChecks):
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if not records and file.readable:
             hint = _name_of_lines(file) if file.kind == "topics" else ""
-            yield file, Problem("empty-file", facts={"record": _ONE[file.kind]}, hint=hint)
+            yield (
+                file,
+                Problem("empty-file", facts={"record": _ONE[file.kind], "case": _CASES.get(file.kind)}, hint=hint),
+            )
         tags = list(self._results.tags)
         if len(tags) > 1:
             yield file, Problem("several-tags", value=tags[1], facts={"tags": len(tags), "first": tags[0]})
