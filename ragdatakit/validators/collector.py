@@ -222,7 +222,10 @@ def worded(message: str, problem: Problem) -> str:
     """The message with what the problem says; a fact that is missing shows as ``?`` instead of ending the run."""
     if (pieces := _pieces(message)) is None:
         return message.format_map(_Facts(problem))
-    return "".join([f"{before}{_said(problem, name)}" if name else before for before, name in pieces])
+    text = ""
+    for before, name in pieces:
+        text += f"{before}{_said(problem, name)}" if name else before
+    return text
 
 
 @cache
@@ -239,7 +242,10 @@ def _pieces(message: str) -> tuple[tuple[str, str | None], ...] | None:
 def _said(problem: Problem, name: str) -> Any:
     facts = problem.facts
     if name in facts:
-        return _fact(facts[name])
+        fact = facts[name]  # fit to print; numbers stay numbers, for the format of the message
+        if isinstance(fact, str):
+            return visible(fact if len(fact) <= 120 else fact[:119] + "…")
+        return fact if isinstance(fact, int | float) else show(fact)
     if name == "value":
         return show(problem.value)
     if name == "fault":
@@ -247,13 +253,6 @@ def _said(problem: Problem, name: str) -> Any:
 
         return fault_of(problem.value)
     return visible((problem.pointer or "").strip("/")) if name == "field" else "" if name == "beside" else "?"
-
-
-def _fact(value: Any) -> Any:
-    """A fact fit to print; numbers stay numbers, for the format of the message."""
-    if isinstance(value, str):
-        return visible(value if len(value) <= 120 else value[:119] + "…")
-    return value if isinstance(value, int | float) else show(value)
 
 
 @dataclass(slots=True)
@@ -274,6 +273,21 @@ class RuleState:
     upstream: str
     wanted: bool
     applies: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class RuleInFile:
+    """One rule in one file: how many ``faults`` were counted there, and how many findings these are. They are
+    ``reported`` where the rule is wanted and not ignored; ``unlimited`` says that each of them is kept. The ``names``
+    of rule and file are in the fingerprints of all; they are filled in by the first."""
+
+    file: DataFile
+    state: RuleState
+    reported: bool
+    unlimited: bool
+    names: str = ""
+    faults: int = 0
+    findings: int = 0
 
 
 _ONE = PerFile(1)
@@ -304,16 +318,13 @@ class Collector:
         self.profiles = profiles
         self.selection = selection
         self.kept: list[Finding] = []
-        self.counts: Counter[Severity] = Counter()
-        self.by_split: Counter[tuple[str | None, Severity]] = Counter()
-        self.by_rule: Counter[str] = Counter()
-        self.faults: Counter[tuple[str, str]] = Counter()
         self._repairer = repairer
         self._keep = keep or self.kept.append
         self._on_finding = on_finding
         self._carried = carried if carried is not None else Counter()
         self._states = states if states is not None else {}
         self._per_file: dict[tuple[str, str], PerFile] = {}
+        self._in_files: dict[tuple[str, DataFile], RuleInFile] = {}
         self._delayed: dict[tuple[str, str], tuple[Problem, DataFile, Place] | None] = {}
         self._root: Path | None = None
         self._names: dict[str, str] = {}
@@ -352,6 +363,52 @@ class Collector:
         wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
         return RuleState(rule, severity or "info", upstream, wanted, applies)
 
+    def rule_in(self, name: str, file: DataFile) -> RuleInFile:
+        """What a rule means for a file."""
+        found = self._in_files.get((name, file))
+        if found is None:
+            found = self._in_files[name, file] = self._make_rule_in(name, file)
+        return found
+
+    def _make_rule_in(self, name: str, file: DataFile) -> RuleInFile:
+        state, selection = self.state(name), self.selection
+        rule = state.rule
+        reported = state.wanted and not selection.leaves_out(rule, file)
+        limited = selection.counted or rule.per_file or selection.enough is not None or selection.max_per_rule
+        return RuleInFile(file, state, reported, reported and not limited)
+
+    def _added(self, key: Callable[[RuleInFile], Key]) -> Counter[Key]:
+        """The numbers of findings with the same key."""
+        found = Counter[Key]()
+        for its in self._in_files.values():
+            if its.findings:
+                found[key(its)] += its.findings
+        return found
+
+    @property
+    def counts(self) -> Counter[Severity]:
+        """How many findings there are, by their severity."""
+        return self._added(lambda its: its.state.severity)
+
+    @property
+    def by_split(self) -> Counter[tuple[str | None, Severity]]:
+        """The same by split and severity."""
+        return self._added(lambda its: (its.file.split, its.state.severity))
+
+    @property
+    def by_rule(self) -> Counter[str]:
+        """The same by code."""
+        return self._added(lambda its: its.state.rule.code)
+
+    @property
+    def faults(self) -> Counter[tuple[str, str]]:
+        """How many faults there are, also of rules that are not wanted, by rule and kind of file."""
+        found = Counter[tuple[str, str]]()
+        for (name, file), its in self._in_files.items():
+            if its.faults:
+                found[name, file.kind] += its.faults
+        return found
+
     def states(self) -> Iterable[RuleState]:
         """Those of the rules that were asked about, here or where they are known from."""
         return self._states.values()
@@ -372,22 +429,24 @@ class Collector:
 
     def may_fix(self, name: str, file: DataFile) -> bool:
         """Whether faults of this rule may be repaired in a file: no more than what is reported."""
-        state = self.state(name)
-        reported = state.wanted and not self.selection.leaves_out(state.rule, file)
-        return reported and self.selection.may_fix(state.rule)
+        its = self.rule_in(name, file)
+        return its.reported and self.selection.may_fix(its.state.rule)
 
     def room(self, name: str, file: DataFile) -> bool:
         """Whether one more finding of this rule would be kept (else it needs no place and no message)."""
-        state = self.state(name)
-        if self.selection.counted or not state.wanted or self.selection.leaves_out(state.rule, file):
+        its = self.rule_in(name, file)
+        if its.unlimited:
+            return True
+        if self.selection.counted or not its.reported:
             return False
-        if state.rule.per_file:
+        rule = its.state.rule
+        if rule.per_file:
             return (name, file.display) not in self._delayed
         if self.selection.enough is not None:
-            most = self._most(state.rule.code, file)
+            most = self._most(rule.code, file)
             if 0 < most <= self._made[name, file.display]:
                 return False
-        return not self.selection.max_per_rule or self._carried[state.rule.code] < self.selection.max_per_rule
+        return not self.selection.max_per_rule or self._carried[rule.code] < self.selection.max_per_rule
 
     def _most(self, code: str, file: DataFile) -> int:
         """How many findings of a rule need be made in a file (0: all)."""
@@ -399,20 +458,19 @@ class Collector:
 
     def takes_records(self, name: str, file: DataFile) -> bool:
         """Whether a rule is reported once per file, and further records of this one are named in its finding."""
-        state = self.state(name)
-        if not (state.wanted and state.rule.per_file and state.rule.numbered):
-            return False
-        if self.selection.leaves_out(state.rule, file):
+        its = self.rule_in(name, file)
+        if not (its.reported and its.state.rule.per_file and its.state.rule.numbered):
             return False
         those, most = self._per_file.get((name, file.display)), self.selection.most_records
         return those is None or not most or len(those.records) < most
 
     def count(self, name: str, file: DataFile, number: int = 1, records: Iterable[int] = ()) -> None:
         """Count findings that are not kept; ``records`` are the numbers of those records that are known."""
-        state = self.state(name)
+        its = self.rule_in(name, file)
+        state = its.state
         if state.applies:
-            self.faults[name, file.kind] += number
-        if not state.wanted or not number or self.selection.leaves_out(state.rule, file):
+            its.faults += number
+        if not its.reported or not number:
             return
         if state.rule.per_file:
             those = self._per_file.setdefault((name, file.display), PerFile())
@@ -426,9 +484,7 @@ class Collector:
             number = 1
         elif self.selection.enough is not None:
             self.only_counted[name, file.display, file.split] += number
-        self.counts[state.severity] += number
-        self.by_split[file.split, state.severity] += number
-        self.by_rule[state.rule.code] += number
+        its.findings += number
 
     def count_all(self, numbers: Mapping[str, int], file: DataFile) -> None:
         """Count findings that are not kept, so many of each rule."""
@@ -444,50 +500,63 @@ class Collector:
 
     def keep(self, file: DataFile, problem: Problem, place: Place) -> None:
         """Keep a finding that was counted; `room` must have said yes."""
-        if self.state(problem.rule).rule.per_file:
+        its = self.rule_in(problem.rule, file)
+        if its.state.rule.per_file:
             self._delayed[problem.rule, file.display] = (problem, file, place)
         else:
-            self.reserve(problem.rule, file)
-            self._make(file, problem, place)
+            self._reserve(its)
+            self._make(its, problem, place)
 
     def reserve(self, name: str, file: DataFile) -> None:
         """Take the room for a finding that `complete` makes later."""
-        state = self.state(name)
-        if state.rule.per_file:
+        its = self.rule_in(name, file)
+        if its.state.rule.per_file:
             self._delayed.setdefault((name, file.display), None)
         else:
-            self._carried[state.rule.code] += 1
-            if self.selection.enough is not None:
-                self._made[name, file.display] += 1
-                self.only_counted[name, file.display, file.split] -= 1
+            self._reserve(its)
+
+    def _reserve(self, its: RuleInFile) -> None:
+        rule, file = its.state.rule, its.file
+        self._carried[rule.code] += 1
+        if self.selection.enough is not None:
+            self._made[rule.name, file.display] += 1
+            self.only_counted[rule.name, file.display, file.split] -= 1
 
     def complete(self, file: DataFile, problem: Problem, place: Place, related: tuple[Related, ...] = ()) -> None:
         """Make the finding of a problem that was counted and has its room reserved."""
         problem.related = related
-        if self.state(problem.rule).rule.per_file:
+        its = self.rule_in(problem.rule, file)
+        if its.state.rule.per_file:
             self._delayed[problem.rule, file.display] = (problem, file, place)
         else:
-            self._make(file, problem, place)
+            self._make(its, problem, place)
 
     def finish(self) -> None:
         """Make the findings that are reported once per file, now that all is counted."""
         for waiting in self._delayed.values():
             if waiting is not None:
                 problem, file, place = waiting
-                state = self.state(problem.rule)
-                self._carried[state.rule.code] += 1
-                self._make(file, problem, place, self._per_file.get((problem.rule, file.display), _ONE))
+                its = self.rule_in(problem.rule, file)
+                self._carried[its.state.rule.code] += 1
+                self._make(its, problem, place, self._per_file.get((problem.rule, file.display), _ONE))
         self._delayed = {}
 
-    def _make(self, file: DataFile, problem: Problem, place: Place, those: PerFile = _ONE) -> None:
+    def _make(self, its: RuleInFile, problem: Problem, place: Place, those: PerFile = _ONE) -> None:
+        file, state = its.file, its.state
+        rule = state.rule
+        value = plain_value(problem.value)
+        message, hint = worded(rule.message, problem), problem.hint or rule.hint
+        if problem.nearly:
+            message += _meant(problem)
+            hint = problem.hint or f"write {show(problem.nearly)}, or {rule.hint}"
+        if those.count > 1 and rule.counted:
+            message += f" (in {those.count:,} records of this file)"
+        row_group = None
         if file.row_groups:
             place = Place(record=place.record, excerpt=place.excerpt, key=place.key)
-        state = self.state(problem.rule)
-        rule = state.rule
-        suffix = f" (in {those.count:,} records of this file)" if those.count > 1 and rule.counted else ""
-        value = plain_value(problem.value)
-        meant = _meant(problem) if problem.nearly else ""
-        message = worded(rule.message, problem) + meant + suffix
+            row_group = _row_group(file, place.record)
+        if not its.names:
+            its.names = f"{rule.code}\0{self._in_project(file.display)}"
         consequence = rule.cases.get(problem.facts.get("case", ""), state.upstream) if rule.cases else state.upstream
         finding = quick_finding(
             rule.code,
@@ -501,7 +570,7 @@ class Collector:
             place.record,
             problem.pointer,
             value,
-            problem.hint or (f"write {show(problem.nearly)}, or {rule.hint}" if meant else rule.hint),
+            hint,
             problem.fix is not None and problem.fix.applicability != "display",
             problem.fix,
             problem.related,
@@ -509,10 +578,10 @@ class Collector:
             place.end_column,
             place.span,
             place.key,
-            fingerprint(rule.code, self._in_project(file.display), place.key, problem.pointer, value),
+            fingerprint(its.names, place.key, problem.pointer, value),
             those.count,
-            tuple(those.records),
-            _row_group(file, place.record),
+            (*those.records,),
+            row_group,
             place.excerpt,
             place.byte_columns,
             consequence,
@@ -552,4 +621,4 @@ def _meant(problem: Problem) -> str:
 
 def _row_group(file: DataFile, record: int | None) -> int | None:
     """The row group of a Parquet file that a record is in."""
-    return bisect_right(file.row_groups, record) - 1 if file.row_groups and record is not None else None
+    return bisect_right(file.row_groups, record) - 1 if record is not None else None

@@ -421,10 +421,12 @@ class DatasetRun:
         other_file: DataFile | None = None,
     ) -> None:
         """Note what repairs a problem."""
-        if self._fixer is None or not file.kind or is_parquet(file.path):  # whose lines are nowhere to be edited
+        if self._fixer is None or not file.kind:
             return
         rule = self.collector.state(problem.rule).rule
         if not (rule.fix or problem.nearly) and not self._fixer.wants(rule.name, reported=True):
+            return
+        if is_parquet(file.path):  # whose lines are nowhere to be edited
             return
         container, form = self.container(file), self.form(file)
         may_fix = self.collector.may_fix(rule.name, file)
@@ -460,10 +462,11 @@ class DatasetRun:
     def emit_record(self, file: DataFile, problem: Problem, located: Located, record: Any = None) -> None:
         """A problem of one record, or of another piece of a file. ``record`` is what it decodes to, if that is at
         hand."""
-        has_room = self.collector.room(problem.rule, file)
-        if has_room or self.all_are_wanted(problem.rule):
+        collector = self.collector
+        has_room = collector.room(problem.rule, file)
+        if self._fixer is not None and (has_room or self.all_are_wanted(problem.rule)):
             self.find_fix(file, problem, located)
-        self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
+        collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
         if not has_room:
             return
         start, length, begun = problem.position, problem.length, located
@@ -480,7 +483,7 @@ class DatasetRun:
             from ragdatakit.validators.reading.endings import word_end  # which few datasets need
 
             word_end(file, self.kind(file), problem, located, problem.rule in self._syntax_rules)
-        self.collector.keep(file, problem, place)
+        collector.keep(file, problem, place)
 
     @cached_property
     def _syntax_rules(self) -> set[str]:

@@ -13,6 +13,7 @@ from ragdatakit.visible_text import without_commands
 
 BEFORE, AFTER = 50, 60
 _VALUE_LENGTH = 60
+_FEW_DIGITS = 10 ** (_VALUE_LENGTH - 1)
 _JOINED, _LOOKED = 1 << 10, 1 << 16
 """Characters of lines that are shown as one, and in which a value is looked for."""
 _BREAK = late_pattern(r"\s*\n\s*")
@@ -27,7 +28,7 @@ def _is_plain(text: str) -> bool:
 
 def visible(text: str) -> str:
     """``text`` with everything that a terminal would obey or hide, or a CI runner carry out, made visible."""
-    if _is_plain(text):
+    if text.isascii() and text.isprintable() and "##" not in text:
         return text
     return without_commands(text if text.isprintable() else "".join(map(_visible_character, text)))
 
@@ -47,6 +48,8 @@ def _visible_character(character: str) -> str:
 
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
+    if type(value) is int and -_FEW_DIGITS < value < _FEW_DIGITS:
+        return repr(value)
     try:
         text = repr(value) if type(value) is int else _ENCODER.encode(_beginning(value))
     except (ValueError, RecursionError, TypeError):
@@ -84,7 +87,10 @@ def plain_value(value: Any) -> Any:
 
 def excerpt(line: str, start: int, length: int) -> Excerpt:
     """The part of a line around the characters at fault."""
-    size = len(line)  # without `min` and `max`, which would be half of what this takes
+    size = len(line)
+    if size <= BEFORE + 10 and 0 <= start <= size and 0 <= length <= size - start and _is_plain(line):
+        return quick_excerpt(line, start, length)  # all of it
+    # without `min` and `max`, which would be half of what this takes
     start = 0 if start < 0 else start if start < size else size
     length = 0 if length < 0 else length if length < size - start else size - start
     first = start - BEFORE if start > BEFORE + 10 else 0

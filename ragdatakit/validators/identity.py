@@ -35,6 +35,13 @@ def record_key(fields: tuple[str, ...], located: Located, record: Any, form: Rec
 
     ``record`` is what the record decodes to, if that is at hand.
     """
+    if type(record) is dict and len(fields) == 1:  # as most are
+        name, value = fields[0], record.get(fields[0])
+        is_number = type(value) is int and -(2**63) <= value < 2**64
+        if is_number or (type(value) is str and 0 < len(value) < _LONG_KEY and value.isascii()):
+            key = f"{name}={value}"
+            if len(key) <= _LONG_KEY and name[0] != "@":
+                return key
     if record is None and isinstance(form, MemberForm) and fields == (form.name_field,):  # the value may be large
         record = {form.name_field: form.glimpse(located.raw[:_NAME_BYTES].decode("utf-8", "replace"), form.name_field)}
     elif fields and record is None and len(located.raw) <= LONG_RECORD:
@@ -66,9 +73,10 @@ def _values(fields: tuple[str, ...], record: dict[str, Any], form: RecordForm, d
     return values
 
 
-def fingerprint(code: str, path: str, key: str | None, pointer: str | None, value: Any) -> str:
-    """16 hexadecimal digits for a finding with this rule, file, record and value."""
-    return _digest(_joined(code, path, key or "", place_in_record(pointer), value))
+def fingerprint(names: str, key: str | None, pointer: str | None, value: Any) -> str:
+    """16 hexadecimal digits for a finding with this rule, file (``names`` are the code, NUL, the path in the project),
+    record and value."""
+    return _digest(_joined(names, key or "", place_in_record(pointer), value))
 
 
 @lru_cache(1024)
@@ -86,7 +94,7 @@ def stored_value(value: Any) -> Any:
 
 def entry_digest(path: str, code: str, key: str, place: str, value: Any) -> int:
     """A number for what an entry of a baseline says of a finding."""
-    return int.from_bytes(hash_of(_joined(code, path, key, place, value)))
+    return int.from_bytes(hash_of(_joined(f"{code}\0{path}", key, place, value)))
 
 
 def numbered(first: str, before: int) -> str:
@@ -94,8 +102,8 @@ def numbered(first: str, before: int) -> str:
     return _digest(f"{first} {before}".encode()) if before else first
 
 
-def _joined(code: str, path: str, key: str, place: str, value: Any) -> bytes:
-    return "\0".join((code, path, key, place, repr(value))).encode("utf-8", "backslashreplace")
+def _joined(names: str, key: str, place: str, value: Any) -> bytes:
+    return f"{names}\0{key}\0{place}\0{value!r}".encode("utf-8", "backslashreplace")
 
 
 def _digest(data: bytes) -> str:

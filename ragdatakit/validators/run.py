@@ -433,14 +433,14 @@ def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset
     places = {f.display: i for i, f in enumerate(dataset.files)}
 
     @cache
-    def following() -> set[str]:  # sound data need no rules
-        return {rule.code for rule in (*dataset.format.rules, *SHARED) if rule.follows}
+    def of(path: str, code: str) -> tuple[int, bool]:  # sound data need no rules
+        return places.get(path, -1), any(r.follows for r in (*dataset.format.rules, *SHARED) if r.code == code)
 
     def key_of(finding: Finding) -> Key:
-        place = places.get(finding.path, -1)
-        follows = finding.code in following()
+        path, code = finding.path, finding.code
+        place, follows = of(path, code)
         line = finding.line or (0 if finding.row_group is None else (finding.record or 0) + 1)
-        return number, place, finding.path, follows, line, finding.column or 0, finding.code
+        return number, place, path, follows, line, finding.column or 0, code
 
     if isinstance(findings, KeptFindings):
         return lambda finding: findings.add(key_of(finding), finding)

@@ -350,8 +350,10 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
     found = None
     is_plain, quoted = name.isidentifier(), f'"{name}"'
     at = text.find(quoted, begin) if is_plain else -1
-    if at > 0 and text[at - 1] != "\\" and _is_within(text[begin + 1 : at]) and (only := _NAME.match(text, at)):
-        start, end = only.end(), end_of(text, only.end())
+    is_within = at > 0 and text[at - 1] != "\\" and text.find("{", begin + 1, at) < 0 and text.find("}", begin, at) < 0
+    if is_within and (only := _NAME.match(text, at)):
+        start = only.end()
+        end = end_of(text, start)
         if not _may_follow(text, end, quoted):
             return start, end
     for key, span in members(text, begin):
@@ -362,15 +364,9 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
     return found
 
 
-def _is_within(before: str) -> bool:
-    """Whether a name is one of the object that begins before this."""
-    return "{" not in before and "}" not in before
-
-
 def _may_follow(text: str, at: int, quoted: str) -> bool:
     """Whether a name may come from a place on, as it is or with escapes."""
-    rest = text[at:]
-    return quoted in rest or "\\u" in rest
+    return text.find(quoted, at) >= 0 or text.find("\\u", at) >= 0
 
 
 def members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
