@@ -173,6 +173,20 @@ def test_statistics_count_by_rule(many: Path) -> None:
     assert {line[19:26].rstrip() for line in counted} == {"error", "warning"}
 
 
+def test_statistics_say_of_how_many_records_findings_of_files_are(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "trec" / "valid" / "collection", tmp_path / "data")
+    documents = folder / "documents.trec"
+    text = documents.read_text("utf-8")
+    documents.write_text(text.replace("<docno>d", "<docno>x"), "utf-8")
+
+    lines = run("validate", folder, "--statistics", "--select", "TR209").out.splitlines()
+    each = run("validate", folder, "--statistics", "--select", "TR209", "--each-record").out.splitlines()
+
+    (line,) = (line for line in lines if "TR209  warning" in line)
+    (number,) = (int(line.split()[0]) for line in each if "TR209  warning" in line)
+    assert line == f"         2  TR209  warning unknown-docno (in {number} records)" and number > 2
+
+
 def test_counts_of_records_are_below_each_other(tmp_path: Path) -> None:
     source = FIXTURES / "beir" / "valid" / "splits"
     for words in (("validate", source), ("convert", "--to", "trec", "--dry-run", source, tmp_path / "out")):

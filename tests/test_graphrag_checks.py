@@ -50,6 +50,21 @@ def test_what_is_between_the_cells_of_a_table_in_place_of_commas(tmp_path: Path,
     assert [words in message for message in messages] == [True], messages
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "fault"),
+    [
+        ("[]\n", "GR004", 'column id is missing, and so are all others: the header is "[]"'),
+        ("e1,0,Mara\n", "GR004", 'column id is missing, and so are all others: the header is "e1" and 2 more'),
+        ("", "GR034", "the table entities has no rows"),
+    ],
+)
+def test_a_table_without_header_or_rows_is_one_finding(text: str, code: str, fault: str, tmp_path: Path) -> None:
+    shutil.copytree(VALID / "csv", tmp_path, dirs_exist_ok=True)
+    table = tmp_path / "entities.csv"
+    table.write_text(text or table.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    assert [(f.code, f.fault) for f in found(tmp_path)] == [(code, fault)]
+
+
 def test_a_column_of_another_name_is_said_to_be_meant_for_the_one_that_is_missing(tmp_path: Path) -> None:
     index = sample()
     for row in index.tables["entities"]:

@@ -237,6 +237,19 @@ def test_a_node_that_an_edge_seems_to_mean_is_named(big: bool, tmp_path: Path, m
             "the field qid is missing (there is query_id)",
         ),
         ("arag", "chunks.json", ('"text"', '"content"'), "text is missing (there is content)"),
+        ("datamind", "chunks/*.jsonl", ('"text"', '"content"'), "text is missing (there is content)"),
+        ("datamind", "triplets/*.jsonl", ('"subject"', '"head"'), "subject is missing (there is head)"),
+        ("gfm-rag", "test.json", ('"question"', '"query"'), "the field question is missing (there is query)"),
+        ("raptor", "tree.json", ('"text"', '"content"'), "text is missing (there is content)"),
+        ("contextual-retrieval", "codebase_chunks.json", ('"content"', '"text"'), "content is missing (there is text)"),
+        (
+            "contextual-retrieval",
+            "codebase_chunks.json",
+            ('"content"', '"text"'),
+            "chunks[0].content is missing (there",
+        ),
+        ("contextual-retrieval", "evaluation_set.jsonl", ('"query"', '"question"'), "query is missing (there is ques"),
+        ("sage", "*.jsonl", ('"query"', '"user_input"'), "there is no query (there is user_input); a question"),
     ],
 )
 def test_a_field_that_has_the_name_of_another_tool_is_named(
@@ -266,6 +279,23 @@ def test_a_file_that_seems_to_be_meant_is_named(tmp_path: Path, example: str, ol
     out = run("validate", folder).out
 
     assert f"(there is {new})" in out and f"rename {new} to {old}" in out
+
+
+@pytest.mark.parametrize(
+    ("example", "old", "new", "message"),
+    [
+        ("gfm-rag", "raw", "Raw", "raw/documents.json is not there (there is Raw/)"),
+        ("datamind", "triplets", "triples", "rename the folder triples to triplets, if that is what it is"),
+        ("datamind", "chunks", "chunk", "rename the folder chunk to chunks, if that is what it is"),
+    ],
+)
+def test_a_folder_that_seems_to_be_meant_is_named(
+    example: str, old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    assert run("init", example, tmp_path / "data").code == 0
+    (tmp_path / "data" / old).rename(tmp_path / "data" / new)
+
+    assert message in run("validate", tmp_path / "data").out
 
 
 def test_a_document_of_no_master_is_found_where_no_rule_of_references_is_selected(tmp_path: Path) -> None:

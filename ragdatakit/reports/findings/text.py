@@ -264,7 +264,9 @@ def _statistics(report: Report, shown: _Shown, paint: Painter) -> Iterator[str]:
     width = max((len(severity) for severity, _ in facts), default=0)
     for (code, number), (severity, rule) in zip(counted, facts, strict=True):
         blanks = " " * (width - len(severity))
-        yield f"{number:>10,}  {code}  {paint(severity, severity) if severity else ''}{blanks} {rule}"
+        all_shown = shown.number[code] == number
+        more = f" (in {number + shown.unlisted[code]:,} records)" if all_shown and shown.unlisted[code] else ""
+        yield f"{number:>10,}  {code}  {paint(severity, severity) if severity else ''}{blanks} {rule}{more}"
     if report.by_rule:
         yield ""
 

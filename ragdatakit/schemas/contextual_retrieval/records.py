@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Field, Record, Type
+from ragdatakit.schemas.declarations import ELSEWHERE, Field, Record, Type
 
 _UUID = "9f2c"
 _CONTENT = "Mara built it. Joss mapped it."
 _CHUNK = {"chunk_id": "doc_1_chunk_1", "original_index": 1, "content": "Joss mapped it."}
 CONTEXT_OF_CHUNK = "From the log of the reef: who built the beacon, and who mapped it."
+_ELSEWHERE = {
+    "content": ELSEWHERE["text"],
+    "query": ELSEWHERE["question"],
+    "doc_id": ELSEWHERE["document id"],
+    "original_content": ELSEWHERE["text"],
+    "contextualized_content": ("context", "contextualized_text", "contextual_content"),
+}
 
 
 def _needed(rule: str, name: str, kind: Type, description: str, example: object, items: Type | None = None) -> Field:
-    rules = {"missing": rule, "null": rule, "type": rule, "item-type": rule}
-    return Field(name=name, type=kind, items=items, description=description, examples=(example,), rules=rules)
+    return Field(
+        name=name,
+        type=kind,
+        items=items,
+        description=description,
+        examples=(example,),
+        rules={"missing": rule, "null": rule, "type": rule, "item-type": rule},
+        elsewhere=_ELSEWHERE.get(name, ()),
+    )
 
 
 def _any(name: str, description: str, *examples: object) -> Field:

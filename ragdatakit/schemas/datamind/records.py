@@ -5,7 +5,7 @@ Facts: haolpku/DataMind, commit 5a8f883, `schema/types.py` (v1) and `datamind/` 
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.schemas.declarations import ELSEWHERE, Field, Record
 
 CHUNK = Record(
     name="Chunk",
@@ -17,6 +17,7 @@ CHUNK = Record(
             "The text. v1 embeds it together with the metadata, v2 strips it.",
             examples=("Spring tides follow the new and the full moon.",),
             rules={"missing": "empty-chunk", "null": "null-text", "type": "text-not-string"},
+            elsewhere=ELSEWHERE["text"],
         ),
         Field(
             "metadata?: object",
@@ -56,6 +57,13 @@ CHUNK = Record(
 )
 
 
+_ENDS_ELSEWHERE = {
+    "subject": ("head", "head_entity", "source", "source_entity", "src", "from", "subj"),
+    "relation": ("predicate", "rel", "edge", "relationship", "relation_type", "type"),
+    "object": ("tail", "tail_entity", "target", "target_entity", "tgt", "to", "obj"),
+}
+
+
 def _name(name: str, description: str) -> Field:
     return Field(
         f"{name}: string",
@@ -68,6 +76,7 @@ def _name(name: str, description: str) -> Field:
             "type": "triple-field-not-string",
             "empty": "empty-name",
         },
+        elsewhere=_ENDS_ELSEWHERE[name],
     )
 
 
@@ -146,6 +155,7 @@ QUESTION = Record(
                 "null": "question-not-string",
                 "type": "question-not-string",
             },
+            elsewhere=ELSEWHERE["question"],
         ),
         _REFERENCE_ANSWER,
         Field(
@@ -153,6 +163,7 @@ QUESTION = Record(
             "Id of the question, unique in the set.",
             examples=("n1",),
             rules={"missing": "missing-question-id"},
+            elsewhere=ELSEWHERE["query id"],
         ),
     ),
     rules={"syntax": "broken-question-line", "not-object": "question-line-not-object"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Field, Record, Type
+from ragdatakit.schemas.declarations import ELSEWHERE, Field, Record, Type
 
 _TABLE_RULES = {
     "no-header": "no-header",
@@ -146,8 +146,15 @@ LEGACY_DOCUMENT = _document(
 
 
 def _text(name: str, rule: str, missing: str, description: str, example: str, required: bool = True) -> Field:
-    rules = {"missing": missing, "null": rule, "type": rule}
-    return Field(name=name, type="string", required=required, description=description, examples=(example,), rules=rules)
+    return Field(
+        name=name,
+        type="string",
+        required=required,
+        description=description,
+        examples=(example,),
+        rules={"missing": missing, "null": rule, "type": rule},
+        elsewhere=ELSEWHERE.get(name, ()),
+    )
 
 
 def _names(name: str, rule: str, description: str, example: list[str], **more: str) -> Field:
@@ -207,6 +214,7 @@ QUESTION = Record(
             "The id, a text (or an integer, if all are): unique over train and test.",
             examples=("h1",),
             rules={"missing": "missing-question-field", "null": "question-id-null"},
+            elsewhere=ELSEWHERE["query id"],
         ),
         _text("question", "question-not-text", "missing-question-field", "The question.", _QUESTION_TEXT),
         _nodes("start_nodes", "By type, the keys of the nodes it starts from.", {"entity": ["osprey"]}),
@@ -234,7 +242,11 @@ RAW_QUESTION = Record(
     description="A question from which a processed one is to be made.",
     fields=(
         Field(
-            "id: any | null", "The id, a text or an integer.", examples=("h1",), rules={"missing": "missing-raw-field"}
+            "id: any | null",
+            "The id, a text or an integer.",
+            examples=("h1",),
+            rules={"missing": "missing-raw-field"},
+            elsewhere=ELSEWHERE["query id"],
         ),
         _text("question", "raw-question-not-text", "missing-raw-field", "The question.", _QUESTION_TEXT),
         _text("answer", "answer-not-text", "missing-raw-answer", "The gold answer.", "Lena"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ragdatakit.files.texts.codes import code_of
+from ragdatakit.schemas.declarations import ELSEWHERE
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.excerpts import show
 from ragdatakit.validators.lacking import unusable
@@ -232,4 +233,5 @@ def _shape_problems(chunk: dict[str, Any], pointer: str, number: int) -> Iterato
         ("original_index", is_index(chunk.get("original_index"))),
     ):
         if not fits:
-            yield unusable("unusable-chunk", pointer, chunk, name, _READ, f"chunks[{number}].{name}")
+            others = ELSEWHERE["text"] if name == "content" else ()
+            yield unusable("unusable-chunk", pointer, chunk, name, _READ, f"chunks[{number}].{name}", others)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ragdatakit.quick_values import NamedTuple
+from ragdatakit.schemas.declarations import ELSEWHERE
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
 from ragdatakit.validators.lacking import unusable
@@ -157,7 +158,9 @@ def _chunk_problems(
     else:
         by_index[index] = content
     if not isinstance(content, str) and isinstance(uuid, str) and is_index(index):
-        lost = unusable("unusable-golden-document", pointer, chunk, "content", _READ, f"{name}.content")
+        lost = unusable(
+            "unusable-golden-document", pointer, chunk, "content", _READ, f"{name}.content", ELSEWHERE["text"]
+        )
         contentless.append((uuid, index, lost))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.texts.near_names import nearest
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.excerpts import show, visible
 from ragdatakit.validators.lacking import is_packed
@@ -15,6 +16,7 @@ Placed = tuple[DataFile, Problem]
 
 _DATA_FOLDERS = {"chunks": ".jsonl", "triplets": ".jsonl", "tables": ".sql"}
 _ENGINE_FOLDERS = (*_DATA_FOLDERS, "images")
+_CALLED = {"triplets": ("triples", "graph", "kg", "edges"), "chunks": ("passages",), "tables": ("sql", "database")}
 _NOT_DATA = ("readme", "license", "licence", "source", "changelog", "thumbs.db")
 _DOCUMENTS = (".txt", ".md", ".markdown", ".pdf", ".docx", ".html", ".htm", ".epub", ".csv", ".pptx", ".rtf")
 _LISTED_AT_MOST = 20_000
@@ -66,6 +68,9 @@ def _names(folder: Path) -> tuple[list[str], list[str]]:
 
 def _folder_problems(dataset: Dataset, folder: str) -> Iterator[Placed]:
     suffix = _DATA_FOLDERS[folder]
+    if not os.path.lexists(dataset.root / folder):
+        yield from _other_folder(dataset, folder)
+        return
     files, folders = _names(dataset.root / folder)
     others = [n for n in files if not n.endswith(suffix) and not n.lower().startswith(_NOT_DATA)]
     others += [f"{n}/{m}" for n in folders for m in _names(dataset.root / folder / n)[0][:1]]
@@ -82,6 +87,17 @@ def _folder_problems(dataset: Dataset, folder: str) -> Iterator[Placed]:
     if is_packed(others[0]):
         problem.hint = f"unpack {visible(others[0])}"
     yield _placed(dataset, f"{folder}/{others[0]}"), problem
+
+
+def _other_folder(dataset: Dataset, folder: str) -> Iterator[Placed]:
+    """The first file of a folder whose name seems to be meant for one that is not there."""
+    there = [name for name in _names(dataset.root)[1] if name not in _ENGINE_FOLDERS]
+    near = nearest(folder, there) or next((name for name in there if name.casefold() in _CALLED.get(folder, ())), "")
+    name = next((name for name in _names(dataset.root / near)[0] if name.endswith(_DATA_FOLDERS[folder])), "")
+    if near and name:
+        facts = {"pattern": f"*{_DATA_FOLDERS[folder]}", "folder": f"{folder}/"}
+        hint = f"rename the folder {visible(near)} to {folder}, if that is what it is"
+        yield _placed(dataset, f"{near}/{name}"), Problem("ignored-file", facts=facts, hint=hint)
 
 
 def _raw_documents(dataset: Dataset) -> Iterator[Placed]:

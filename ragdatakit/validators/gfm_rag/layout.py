@@ -116,7 +116,10 @@ def _missing_documents(dataset: Dataset, folders: DatasetFolders) -> Iterator[Pl
     if not os.path.lexists(wanted):
         missing = _absent(dataset, wanted, "documents")
         problem = Problem("missing-documents-file", facts={"file": folders.shown(wanted)})
-        yield missing, missing_file(problem, folders.raw, wanted.name)
+        if folders.raw.is_dir():
+            yield missing, missing_file(problem, folders.raw, wanted.name)
+        else:
+            yield missing, missing_file(problem, folders.raw.parent, f"{folders.raw.name}/{wanted.name}")
 
 
 def _legacy(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:

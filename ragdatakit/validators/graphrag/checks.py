@@ -19,7 +19,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, VECTORS
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.graphrag.extraction import claim_problems, extraction_problems
-from ragdatakit.validators.graphrag.layout import layout_problems, settings_problem
+from ragdatakit.validators.graphrag.layout import has_other_header, layout_problems, settings_problem
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
@@ -109,7 +109,11 @@ class GraphRagChecks(FormatChecks):
                     yield settings, problem
         aside = {table.file for table in index.aside}
         for file, table in stored.items():
-            if file.readable and file.kind in BY_KIND and file not in aside:
+            if not file.readable or file.kind not in BY_KIND or file in aside:
+                continue
+            if self.dataset.layout in _INDEXES and has_other_header(table):  # which was reported
+                self._unreliable.add(file.kind)
+            else:
                 yield from self._table(tables, file, table)
         yield from self._related(tables)
 

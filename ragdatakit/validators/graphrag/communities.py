@@ -96,7 +96,11 @@ class CommunityChecks:
             if has("communities", "community", "parent") and not proofs.has_members_in_parents():
                 yield partial(self._asked, _NOT_IN_PARENT, self._parents)
         is_there = self._codes.has_edges and has("relationships", "id") and has("communities", "relationship_ids")
-        if is_there and not proofs.has_own_relationships():
+        if (
+            is_there
+            and {"entities", "relationships"}.isdisjoint(self._unreliable)
+            and not proofs.has_own_relationships()
+        ):
             yield self._strays
 
     def _asked(self, query: str, found_by: Callable[[str], Iterator[Found]]) -> Question:

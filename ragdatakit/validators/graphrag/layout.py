@@ -11,6 +11,7 @@ from ragdatakit.files.graphrag.settings import Settings
 from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATION_WORDS, GENERATIONS, PREFIX, Table
+from ragdatakit.validators.excerpts import show
 from ragdatakit.validators.lacking import lacking, missing_file
 
 if TYPE_CHECKING:
@@ -47,18 +48,10 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
         declared = BY_KIND[table.file.kind]
         known = {column.name for column in declared.columns if column.is_of(generation)}
         needed = [column for column in declared.columns if column.is_needed(generation)]
-        if separator := _separator(table, declared):
-            fault = f"missing: the header has {separator} between its names, not commas"
-            yield (
-                table.file,
-                Problem(
-                    "missing-column",
-                    None,
-                    needed[0].name,
-                    {"column": needed[0].name, "fault": fault},
-                    hint="write the table with commas between its cells",
-                ),
-            )
+        if header := _other_header(table, declared):
+            fault, hint = header
+            facts = {"column": needed[0].name, "fault": fault}
+            yield table.file, Problem("missing-column", None, needed[0].name, facts, hint=hint)
             continue
         for column in needed:
             if column.name not in table.columns and not is_mixed:
@@ -75,13 +68,25 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
         yield table.file, Problem("unused-table", None, None, {"other": other})
 
 
-def _separator(table: StoredTable, declared: Table) -> str:
-    """What is between the names in the header of a CSV table in place of commas; empty where there is nothing."""
-    if not table.is_csv or len(table.columns) != 1:
-        return ""
-    names = {separator: table.columns[0].split(separator) for separator in _SEPARATORS}
-    known = (sep for sep, parts in names.items() if len(parts) > 1 and any(map(declared.column, parts)))
-    return _SEPARATORS.get(next(known, ""), "")
+def _other_header(table: StoredTable, declared: Table) -> tuple[str, str] | None:
+    """What is wrong with a header that has none of the columns of its table, and what to do; None where it has one."""
+    if not has_other_header(table):
+        return None
+    if table.is_csv and len(table.columns) == 1:
+        names = {separator: table.columns[0].split(separator) for separator in _SEPARATORS}
+        known = (sep for sep, parts in names.items() if len(parts) > 1 and any(map(declared.column, parts)))
+        if separator := _SEPARATORS.get(next(known, ""), ""):
+            fault = f"missing: the header has {separator} between its names, not commas"
+            return fault, "write the table with commas between its cells"
+    shown = show(table.columns[0]) + (f" and {len(table.columns) - 1} more" if len(table.columns) > 1 else "")
+    return f"missing, and so are all others: the header is {shown}", "write the names of the columns in the first row"
+
+
+def has_other_header(table: StoredTable) -> bool:
+    """Whether none of the columns of a table has a name that it knows, or that others have for one of it."""
+    declared = BY_KIND[table.file.kind]
+    known = {name for column in declared.columns for name in (column.name, *column.elsewhere)}
+    return bool(table.columns) and known.isdisjoint(name.casefold() for name in table.columns)
 
 
 def settings_problem(settings: Settings, generation: str, table: StoredTable) -> Problem | None:

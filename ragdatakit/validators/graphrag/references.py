@@ -282,7 +282,7 @@ class ReferenceChecks:
                     return
 
     def _unlike(self, proofs: Proofs, kind: str, column: str, other: str, named: str, rule: str) -> Iterator[Asked]:
-        if not proofs.mirrors(kind, column, other, named):
+        if {kind, other}.isdisjoint(self._unreliable) and not proofs.mirrors(kind, column, other, named):
             yield partial(self._unmirrored, kind, column, other, named, rule)
 
     def _unmirrored(self, kind: str, column: str, other: str, named: str, rule: str) -> Question:

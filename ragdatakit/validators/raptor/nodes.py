@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ragdatakit.files.raptor.trees import MISSING, Other, TreeNode, Vector, words_of
+from ragdatakit.schemas.declarations import ELSEWHERE
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.texts import some_of
 from ragdatakit.validators.lacking import lacking
@@ -102,7 +103,8 @@ _READ = ("index", "text", "children", "embeddings", "layer")
 
 
 def _lacks(node: TreeNode, name: str) -> Problem:
-    return lacking(Problem("incomplete-node", node.pointer, None, {"field": name}), name, node.names, _READ)
+    problem = Problem("incomplete-node", node.pointer, None, {"field": name})
+    return lacking(problem, name, node.names, _READ, ELSEWHERE.get(name, ()))
 
 
 def _plain(value: Any) -> Any:

@@ -7,11 +7,15 @@ import string
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.schemas.declarations import ELSEWHERE
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.sage.records import RECORD
+from ragdatakit.validators.lacking import lacking
 
 _WORD = re.compile(r"[^\W_]{4}")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_KNOWN = {field.name for field in RECORD.fields}
 
 
 def is_blank(text: str) -> bool:
@@ -25,7 +29,10 @@ def question_problems(record: dict[str, Any]) -> Iterator[Problem]:
     asked = isinstance(question, str) and not is_blank(question)
     if "query" not in record:
         if not asked:
-            yield Problem("missing-query", "", None, {"state": "there is no query"})
+            problem = lacking(Problem("missing-query", ""), "query", record, _KNOWN, ELSEWHERE["question"])
+            near = problem.facts.get("near")
+            problem.facts["state"] = f"there is no query (there is {near})" if near else "there is no query"
+            yield problem
         if isinstance(question, dict):
             yield Problem("question-without-query", "/question", question)
     elif isinstance(query, str) and is_blank(query) and not asked:
