@@ -240,3 +240,13 @@ def test_a_file_of_trec_without_anything_is_one_finding_that_says_who_minds(
     (finding,) = validate(folder, ignore="TR208").findings
 
     assert (finding.code, finding.consequence[: len(consequence)]) == ("TR105", consequence)
+
+
+def test_a_file_that_is_cut_behind_a_bracket_is_said_to_be_cut(tmp_path: Path) -> None:
+    text = '{\n  "results": [\n    {\n      "query_id": "q1",\n      "retrieved_context": [\n        {\n    '
+    (tmp_path / "checking_inputs.json").write_text(text, "utf-8")
+
+    (finding,) = validate(tmp_path, format="ragchecker").findings
+
+    assert finding.code == "RC014" and "seems to be cut" in finding.fault
+    assert (finding.line, finding.column) == (6, 10)

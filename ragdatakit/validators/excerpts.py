@@ -118,7 +118,7 @@ def line_excerpt(text: str, start: int | None, length: int, sought: Any = None) 
     at = start or 0
     begin = text.rfind("\n", 0, at) + 1
     first = text[begin:].partition("\n")[0].rstrip()
-    if not first.endswith(("{", "[")) or (length and text[at] not in "{["):
+    if not first.endswith(("{", "[")) or (length and text[at : at + 1] not in ("{", "[")):
         return excerpt(first, at - begin, length)
     end = at + length if length else len(text)
     place, size = place_of(text, sought, at, end) or (at, min(length, 1))
