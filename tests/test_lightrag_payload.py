@@ -15,6 +15,7 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.files.texts import codes
 from ragdatakit.files.texts.codes import code_of_value
+from ragdatakit.validators import dataset_run
 from ragdatakit.validators.lightrag import payload
 from tests.lightrag_cases import payload as sound
 
@@ -165,3 +166,29 @@ def test_a_payload_that_is_an_empty_array_is_json_and_no_object(tmp_path: Path) 
     found = validate(tmp_path, format="lightrag").findings
 
     assert [f.code for f in found if f.severity == "error"] == ["LR502"]
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("[{}]", [("LR502", "a list of 1 value is not an object with chunks, entities and relationships")]),
+        ("[{},\n{}]", [("LR502", "a list of 2 values is not an object with chunks, entities and relationships")]),
+        ("{}\n{}\n", [("LR501", "not JSON: there are 2 values in it, one after the other")]),
+        ("\ufeff[]", [
+            ("LR501", "not JSON: the file begins with a byte-order mark"),
+            ("LR502", "[] is not an object with chunks, entities and relationships"),
+        ]),
+        ("{}\n", []),
+        ("{\n}\n", []),
+    ],
+)  # fmt: skip
+def test_a_payload_is_one_object(
+    text: str, faults: list[tuple[str, str]], big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 1 << 40)
+    (tmp_path / "custom_kg.json").write_text(text)
+
+    found = validate(tmp_path, format="lightrag", severity="error").findings
+
+    assert [(f.code, f.fault) for f in found] == faults

@@ -56,6 +56,20 @@ def test_nothing_is_odd_about_others(name: str, tmp_path: Path) -> None:
     assert odd_beginning(tmp_path / name) == ""
 
 
+def test_what_is_no_file_is_not_called_no_json(tmp_path: Path) -> None:
+    for make in (lambda path: path.symlink_to(path.name), os.mkfifo):
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        make(folder / "chunks.json")
+
+        assert "chunks.json: it is not a regular file; " in run("validate", folder).err
+
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/chunks.json.gz").symlink_to("/etc/passwd")
+    said = run("validate", tmp_path / "out").err
+    assert "which is not followed" in said and "JSON:" not in said
+
+
 def test_a_table_of_other_columns_is_of_no_format(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     for place in (tmp_path / "weights.parquet", tmp_path / "corpus/part.parquet"):

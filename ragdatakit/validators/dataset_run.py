@@ -232,8 +232,11 @@ class DatasetRun:
         if not rule or self.checks.needs(kind, group.split).may_be_empty:
             return False
         problem = Problem(rule, facts={"reason": NOTHING})
-        if rule == declared.record.rules.get("syntax") and _is_array(files[0]):
-            problem = Problem(declared.record.rules["not-object"], value=[])
+        if rule == declared.record.rules.get("syntax"):
+            from ragdatakit.files.detection.sniffing import json_container  # which few datasets need
+
+            if json_container(files[0].path, files[0].boundary) == "json-array":  # which is JSON, and not nothing
+                problem = Problem(declared.record.rules["not-object"], value=[])
         self.emit(files[0], problem)
         return self.collector.wants(rule) and self.collector.state(rule).severity == "error"
 
@@ -538,12 +541,6 @@ def _is_nameless(files: list[DataFile], kind: str, group: Group) -> bool:
     """Whether no record has a key that can be relied on: reported at each, not at each that refers to one, too."""
     keyless, _ = group.sets.keyless_rows(kind)
     return keyless > 0 and keyless == sum(f.records or 0 for f in files)
-
-
-def _is_array(file: DataFile) -> bool:
-    """Whether a file without records holds an empty array, which is JSON, and not nothing."""
-    with file.boundary.open(file.path) as opened:
-        return opened.read(BLOCK_BYTES).lstrip().startswith(b"[")
 
 
 def _is_plain(path: str) -> bool:

@@ -10,7 +10,7 @@ from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.parquet_tables import damage
 from ragdatakit.files.detection.sniffing import beginning, emptiness
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
-from ragdatakit.files.paths.folders import is_locked, size_of
+from ragdatakit.files.paths.folders import is_locked, is_regular, size_of
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
 PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
@@ -25,6 +25,10 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
         return reason
     if is_locked(path):
         return "permission denied"
+    if not is_regular(path):
+        return "it is not a regular file"
+    if not boundary.holds(path):  # which is said of all such links
+        return ""
     if is_parquet(path):
         return damage(path, boundary)
     name = path.name.lower().removesuffix(".gz")

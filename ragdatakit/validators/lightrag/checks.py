@@ -11,7 +11,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.beginnings import BOM
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import many
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.lacking import missing_file
 from ragdatakit.validators.lightrag.extraction import extraction_problems
@@ -134,11 +136,9 @@ class LightRagChecks(FormatChecks):
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """What is wrong with a store as a whole; one that was not read to its end is compared with nothing."""
-        if file.kind == "payload" and not file.name.endswith(".gz"):
-            with suppress(OSError), file.boundary.open(file.path) as stream:  # which the engine reports
-                if stream.read(len(BOM)) == BOM:
-                    facts = {"reason": "the file begins with a byte-order mark"}
-                    yield file, Problem("payload-not-json", facts=facts, hint="save the file as UTF-8 without the mark")
+        if file.kind == "payload":
+            for problem in _payload_faults(file, records):
+                yield file, problem
         if file.kind == "chunks":
             for problem in self._chunks.gaps():
                 yield file, problem
@@ -176,3 +176,18 @@ class LightRagChecks(FormatChecks):
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one extraction."""
         return extraction_problems(data)
+
+
+def _payload_faults(file: DataFile, records: int) -> Iterator[Problem]:
+    """What is wrong with the file of a payload where its values are sound: `json.load` is to read one object."""
+    if not file.name.endswith(".gz"):
+        with suppress(OSError), file.boundary.open(file.path) as stream:  # which the engine reports
+            if stream.read(len(BOM)) == BOM:
+                facts = {"reason": "the file begins with a byte-order mark"}
+                yield Problem("payload-not-json", facts=facts, hint="save the file as UTF-8 without the mark")
+    if records and file.readable:
+        if json_container(file.path, file.boundary) == "json-array":
+            yield Problem("payload-not-object", facts={"value": f"a list of {many(records, 'value')}"})
+        elif records > 1:
+            facts = {"reason": f"there are {records:,} values in it, one after the other"}
+            yield Problem("payload-not-json", facts=facts, hint="write each to a file of its own")
