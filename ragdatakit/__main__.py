@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 
-from ragdatakit.late_modules import leave_out, put_off
+from ragdatakit.late_modules import leave_out
 from ragdatakit.own_modules import find_at_once
 from ragdatakit.stopping import end, end_at_once
 
@@ -26,13 +26,10 @@ def main() -> None:
         leave_out("numpy._core._add_newdocs")  # the docstrings of numpy, which nobody reads here
     find_at_once()
     end_at_once()
-    with put_off("datetime", "gettext", "inspect", "threading", "uuid"):
-        import click  # noqa: F401
     from ragdatakit.cli import main as command
 
     try:
-        with put_off("difflib"):
-            command()
+        command()
     except SystemExit as stop:
         end(stop)
 

@@ -50,6 +50,13 @@ def put_off(*names: str) -> Iterator[None]:
             vars(each).pop("UUID", None)
 
 
+def import_usual() -> None:
+    """Import what all commands that read data need, without what it hardly uses."""
+    with put_off("copy", "inspect", "ntpath", "urllib.parse"):
+        import dataclasses  # noqa: F401
+        import pathlib  # noqa: F401
+
+
 @contextmanager
 def without(name: str) -> Iterator[None]:
     """Have what is imported in here do without a module that it can do without, unless that is imported already."""

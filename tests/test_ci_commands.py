@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ragdatakit.cli import COMMANDS
+from ragdatakit.cli.commands import COMMANDS
 from ragdatakit.reports.findings.ci_commands import broken_up
 from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 from ragdatakit.schemas import all_formats

@@ -16,7 +16,7 @@ import ragdatakit
 from docs.generator.markdown import plain, rule_page, slug
 from docs.generator.pages import WRITTEN, filled
 from docs.generator.workspaces import ROOT, Workspace
-from ragdatakit.cli import COMMANDS, group
+from ragdatakit.cli.commands import COMMANDS, group
 from ragdatakit.schemas import all_formats, all_rules
 
 PAGES = sorted(p for p in (ROOT.glob("*.md"), (ROOT / "docs").rglob("*.md")) for p in p)

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ragdatakit.cli import COMMANDS, group
+from ragdatakit.cli.commands import COMMANDS, group
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.declarations import Rule
 from tests.command_line import ROOT

@@ -9,7 +9,8 @@ from inspect import isfunction
 from pathlib import Path
 
 import ragdatakit
-from ragdatakit import cli, validators
+from ragdatakit import validators
+from ragdatakit.cli.commands import COMMANDS
 from ragdatakit.schemas import FORMATS, all_formats, all_rules
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.validators.checks import FormatChecks
@@ -104,7 +105,7 @@ def test_codes_are_the_formats_letters_and_unique() -> None:
 
 def test_commands_are_the_modules_that_define_one() -> None:
     found = {name.partition(".cli.")[2] for name in modules("cli") if hasattr(importlib.import_module(name), "command")}
-    named = [place.partition(":") for place, _ in cli.COMMANDS.values()]
+    named = [place.partition(":") for place, _ in COMMANDS.values()]
 
     assert {module for module, _, _ in named} == found
     for module, _, second in named:

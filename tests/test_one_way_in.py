@@ -14,7 +14,7 @@ import click
 import pytest
 
 import ragdatakit
-from ragdatakit.cli import group
+from ragdatakit.cli.commands import group
 from ragdatakit.schemas import options as declared
 from ragdatakit.schemas.options import Options
 from tests.command_line import FIXTURES, run

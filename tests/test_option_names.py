@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ragdatakit.cli import COMMANDS, group
+from ragdatakit.cli.commands import COMMANDS, group
 from ragdatakit.cli.dataset_options import named_value
 from tests.command_line import FIXTURES, GOOD, run
 

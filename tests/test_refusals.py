@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import ragdatakit
-from ragdatakit.cli import group
+from ragdatakit.cli.commands import group
 from ragdatakit.engines.local_engine import cause_of
 from ragdatakit.files.paths.folders import Tree
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE

@@ -123,7 +123,7 @@ def test_a_command_by_the_name_of_other_tools(word: str, meant: str) -> None:
 def test_completion_knows_values(words: str, value: str) -> None:
     from click.shell_completion import BashComplete
 
-    from ragdatakit.cli import group
+    from ragdatakit.cli.commands import group
 
     *before, begun = words.split()
     found = BashComplete(group, {}, "ragdata", "_RAGDATA_COMPLETE").get_completions(before, begun)
@@ -132,8 +132,7 @@ def test_completion_knows_values(words: str, value: str) -> None:
 
 
 def test_synonyms_are_no_commands() -> None:
-    from ragdatakit.cli import COMMANDS
-    from ragdatakit.cli.synonyms import COMMAND_OF
+    from ragdatakit.cli.commands import COMMAND_OF, COMMANDS
 
     assert not set(COMMAND_OF) & set(COMMANDS)
     assert {command.split(" --fix")[0] for command in COMMAND_OF.values()} <= {*COMMANDS, "--help", "--version"}

@@ -70,7 +70,9 @@ def test_no_heavy_library(words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), ("validate", "--help"), ("validate", str(GOOD))], ids=["help", "help of a command", "tiny"]
+    "words",
+    [("--help",), ("validate", "--help"), ("validate", str(GOOD)), ("validate", "--isolated", str(GOOD))],
+    ids=["help", "help of a command", "tiny", "tiny with click"],
 )
 def test_what_click_hardly_uses_is_not_imported(words: tuple[str, ...]) -> None:
     assert imported(*words).isdisjoint(PUT_OFF)
@@ -173,6 +175,11 @@ def test_a_tiny_dataset_needs_little_of_python() -> None:
     assert imported("validate", str(GOOD)).isdisjoint(LARGE)
 
 
+def test_a_plain_command_line_is_read_without_click() -> None:
+    assert "click" not in imported("validate", str(GOOD), "--from", "light-splade", "-q")
+    assert "click" in imported("validate", str(GOOD), "--isolated")
+
+
 def test_large_files_of_lines_need_no_more_than_numpy(tmp_path: Path) -> None:
     triples = "".join(f'{{"subject": "S{n}", "relation": "r", "object": "O{n}"}}\n' for n in range(1 << 16))
     path = tmp_path / "triplets/triples.jsonl"
@@ -186,7 +193,7 @@ def test_large_files_of_lines_need_no_more_than_numpy(tmp_path: Path) -> None:
 
 
 def test_options_of_one_letter_are_not_compared_with_all_others() -> None:
-    assert "difflib" not in imported("validate", "-q", str(GOOD))
+    assert "difflib" not in imported("validate", "-q", "--isolated", str(GOOD))
     for words, meant in (
         (("validate", "--quit", str(GOOD)), "--quiet"),
         (("validate", "-quiet", str(GOOD)), "'-u'"),

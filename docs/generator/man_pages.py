@@ -10,7 +10,7 @@ import click
 from click_man.core import write_man_pages
 
 from docs.generator.workspaces import ROOT
-from ragdatakit.cli import COMMANDS, group
+from ragdatakit.cli.commands import COMMANDS, group
 from ragdatakit.version import __version__
 
 

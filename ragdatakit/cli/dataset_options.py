@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from ragdatakit.cli.declared_options import Known, Names, Whole, given, is_given, options_of
-from ragdatakit.cli.progress import say
+from ragdatakit.cli.standard_output import say_printable
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.search.modes import MODES
@@ -295,7 +295,7 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
         "chunking": {name: value for name, value in chunking.items() if value is not None},
         "follow_links": words["follow_links"],
         "cache_dir": words["cache_dir"],
-        "tell": say,
+        "tell": say_printable,
         **configured(words),
     }
     return {**found, "dataset": words["dataset"]} if "dataset" in words else found

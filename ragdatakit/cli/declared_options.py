@@ -210,6 +210,17 @@ def _size(number: int) -> str:
     return f"{number >> bits}{unit}iB"
 
 
+def old_spelling(old: str, new: str, name: str, **attributes: Any) -> Callable[[_Function], _Function]:
+    """The option ``old``, in no help: sets the parameter ``name`` of the option ``new``, and says to use that one."""
+
+    def note(context: click.Context, option: click.Parameter, value: Any) -> Any:
+        if value is not None and not context.resilient_parsing:
+            context.params[name] = value
+            click.echo(f"ragdata: {old} is deprecated: use {new}", err=True)
+
+    return click.option(old, f"old_{name}", hidden=True, expose_value=False, callback=note, default=None, **attributes)
+
+
 def is_given(name: str) -> bool:
     """Whether the command line or the environment has a value of the option whose word is called ``name``."""
     return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT

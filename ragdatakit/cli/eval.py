@@ -22,10 +22,9 @@ from ragdatakit.cli.dataset_options import (
     retriever_words,
     search_options,
 )
-from ragdatakit.cli.declared_options import DataPath, Known, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, given, old_spelling, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import terminal_columns, write_output
-from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import MOST_RESULTS, EvaluateOptions
 from ragdatakit.schemas.search.modes import ALL_MODES
 

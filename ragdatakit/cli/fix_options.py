@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import say
 from ragdatakit.schemas.fixes import REMOVED
-from ragdatakit.schemas.results import FixResult
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -50,14 +49,3 @@ def asks_for_fixes(words: dict[str, Any]) -> bool:
     if words["diff"] and words["fix_only"]:
         raise click.UsageError("--diff writes nothing, so it cannot be used with --fix-only")
     return asked
-
-
-def show_difference(result: FixResult, out: Path | None) -> None:
-    """Print the diff, and what it is."""
-    write_output((f"{line}\n".encode("utf-8", "backslashreplace") for line in result.difference), out, "text")
-
-
-def say(lines: Iterable[str]) -> None:
-    """Notes to the user, next to the output."""
-    for line in lines:
-        click.echo(f"ragdata: {line}", err=True)

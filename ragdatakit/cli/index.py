@@ -20,8 +20,8 @@ from ragdatakit.cli.dataset_options import (
 )
 from ragdatakit.cli.declared_options import DataPath, Known
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.progress import say, terminal_progress
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.progress import terminal_progress
+from ragdatakit.cli.standard_output import say_printable, write_output
 from ragdatakit.schemas.options import RetrieverOptions
 from ragdatakit.schemas.search.modes import ALL_MODES, MODES, TREE_MODES
 
@@ -66,7 +66,7 @@ def command(**words: Any) -> int:
     from ragdatakit.reports.retrieval import index_json, index_lines
 
     modes = [mode.strip() for mode in words["modes"].split(",") if mode.strip()]
-    retriever = opened(words["path"] or Path(), words, modes, tell=say if words["as_json"] else None)
+    retriever = opened(words["path"] or Path(), words, modes, tell=say_printable if words["as_json"] else None)
     available = retriever.modes()
     named = [mode for mode in ALL_MODES if mode not in available and not retriever.lack(mode)]
     others = (mode for mode in MODES if mode not in (*available, *named, *TREE_MODES))
@@ -81,7 +81,9 @@ def command(**words: Any) -> int:
     return 0
 
 
-def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[str], None] | None = say) -> Retriever:
+def opened(
+    path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[str], None] | None = say_printable
+) -> Retriever:
     """A retriever over the dataset, with all parts of its index that these modes need (none given: all that it can
     have). Progress is shown on a terminal, and ``tell`` gets what is built anew and why."""
     from ragdatakit.api import search

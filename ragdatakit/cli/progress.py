@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-import click
-
 _NAME = 60
 
 
@@ -86,10 +84,3 @@ def _name(path: str) -> str:
     """What is being done, and the end of the path."""
     name = "".join(c if c.isprintable() else "?" for c in path)
     return name if len(name) <= _NAME else f"{name[: _NAME // 2 - 1]}…{name[-_NAME // 2 :]}"
-
-
-def say(text: str) -> None:
-    """One line on stderr."""
-    from ragdatakit.visible_text import visible_text
-
-    click.echo(f"ragdata: {visible_text(text)}", err=True)

@@ -10,8 +10,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
-from ragdatakit.cli.declared_options import DataPath, Known, given, options_of
-from ragdatakit.cli.synonyms import old_spelling
+from ragdatakit.cli.declared_options import DataPath, Known, given, old_spelling, options_of
 from ragdatakit.schemas.options import PushOptions
 from ragdatakit.visible_text import visible_text
 

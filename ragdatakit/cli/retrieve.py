@@ -11,12 +11,10 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, not_empty, read_words, search_options
-from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
+from ragdatakit.cli.declared_options import DataPath, given, old_spelling, options_of, words_after_path
 from ragdatakit.cli.index import opened
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.progress import say
-from ragdatakit.cli.standard_output import terminal_columns, write_output
-from ragdatakit.cli.synonyms import old_spelling
+from ragdatakit.cli.standard_output import say_printable, terminal_columns, write_output
 from ragdatakit.schemas.options import RetrieveOptions
 from ragdatakit.schemas.retrieved import Query
 from ragdatakit.schemas.search.modes import EXPLAINED_MODES
@@ -163,7 +161,7 @@ def _gold(retriever: Retriever, words: dict[str, Any]) -> Gold | None:
         return None
     from ragdatakit.api.questions import gold_of
 
-    return gold_of(retriever, _asked(words), say)
+    return gold_of(retriever, _asked(words), say_printable)
 
 
 def _asked(words: dict[str, Any]) -> AskedQuestions:

@@ -8,10 +8,9 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import config_options, configured
-from ragdatakit.cli.declared_options import Known
+from ragdatakit.cli.declared_options import Known, old_spelling
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.cli.synonyms import old_spelling
 
 _FORMS = ("text", "json")
 

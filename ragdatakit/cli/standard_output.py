@@ -13,8 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO
 
-import click
-
+from ragdatakit.cli import late_click
 from ragdatakit.reports.findings.ci_commands import Form, broken_up
 
 if TYPE_CHECKING:
@@ -125,6 +124,19 @@ def _patient_buffer(stream: TextIO) -> io.BufferedWriter | None:
     return io.BufferedWriter(_Patient(descriptor))
 
 
+def say(lines: Iterable[str]) -> None:
+    """Notes to the user on stderr, next to the output."""
+    for line in lines:
+        late_click().echo(f"ragdata: {line}", err=True)
+
+
+def say_printable(text: str) -> None:
+    """One such note, which may hold anything."""
+    from ragdatakit.visible_text import visible_text
+
+    say([visible_text(text)])
+
+
 def terminal_columns(usual: int = 80) -> int:
     """How wide the terminal is, ``usual`` where there is none: as `shutil.get_terminal_size`, which imports what
     unpacks archives."""
@@ -200,8 +212,5 @@ def _print(pieces: Iterable[bytes], form: _Escapes, stream: BinaryIO) -> None:
             return
     stream.flush()
     if changed:
-        click.echo(
-            f"ragdata: {changed:,} of the printed values hold{'s' * (changed == 1)} what a CI runner takes for a "
-            "command, and has its first sign written as <U+0023> or <U+003A>; --output-file writes it unchanged",
-            err=True,
-        )
+        holds = f"{changed:,} of the printed values hold{'s' * (changed == 1)} what a CI runner takes for a command"
+        say([f"{holds}, and has its first sign written as <U+0023> or <U+003A>; --output-file writes it unchanged"])

@@ -1,18 +1,14 @@
-"""`ragdata validate`: words into options, the check, a reporter, the exit code."""
+"""`ragdata validate`: its options, and what they ask for together. Those of most command lines `plain_words` reads."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ragdatakit.cli import printable, wants_colour
 from ragdatakit.cli.baseline_options import baseline_options, chosen_baseline
 from ragdatakit.cli.dataset_options import (
     cache_dir_option,
@@ -24,27 +20,17 @@ from ragdatakit.cli.dataset_options import (
     follow_links_option,
     named_value,
 )
-from ragdatakit.cli.declared_options import DataPath, Known, given, is_given, options_of
-from ragdatakit.cli.fix_options import asks_for_fixes, fix_options, say, show_difference
+from ragdatakit.cli.declared_options import DataPath, Known, given, is_given, old_spelling, options_of
+from ragdatakit.cli.fix_options import asks_for_fixes, fix_options
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import terminal_columns, write_output
-from ragdatakit.cli.synonyms import old_spelling
-from ragdatakit.reports.findings.known_notes import known_notes
-from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
+from ragdatakit.cli.validating.run import Asked, run
+from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.options import SHOWN_SEVERITY, FixOptions, ValidateOptions
-from ragdatakit.schemas.results import FixResult
-
-if TYPE_CHECKING:
-    from ragdatakit.schemas.errors import RagdataError
-    from ragdatakit.schemas.findings import Finding
-    from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
 
 _FORMS = tuple(OUTPUT_FORMS)
 _USUAL_FORM = "RAGDATA_OUTPUT_FORMAT"  # the variable that says how to print where no option does
-_WRITTEN = 1 << 16
-"""Bytes that are written at once."""
 _IN_FILES = 1000
 """Findings of a rule in a file that a program reads, where nobody says how many."""
 
@@ -64,8 +50,6 @@ class _ReportFile(click.ParamType[tuple[str, Path]]):
         return form, Path(file)
 
 
-_HOW_TO_FIX = {"unsafe": "unsafe_fixes", "diff": "diff", "removed": "removed"}
-"""What the options of fixes are called in words."""
 _option = options_of(ValidateOptions)
 
 
@@ -174,14 +158,9 @@ def command(**words: Any) -> int:
     ragdata validate config/data/toy_triplet_data.yaml
     ragdata validate data/ --profile v1 --output-format json
     """
-
-    from ragdatakit.api.engine import slow_words
-    from ragdatakit.api.validating.check import check
-    from ragdatakit.cli.progress import terminal_progress
-
     out, paths = words["output_file"], words["paths"] or (Path(),)
     check_place(out, paths)
-    words["output_format"] = chosen_form(words, _FORMS, _usual_form())
+    form = chosen_form(words, _FORMS, _usual_form())
     _check_reports(words["reports"], out, paths)
     if words["verbose"] and words["severity"] == SHOWN_SEVERITY:
         words["severity"] = "info"
@@ -189,50 +168,29 @@ def command(**words: Any) -> int:
     fixes, most = asks_for_fixes(words), words["max_per_rule"]
     if any(OUTPUT_FORMS[form].for_programs for form, _ in words["reports"]) and not (fixes or is_given("max_per_rule")):
         words["max_per_rule"] = _IN_FILES
-    refused: list[RagdataError] = []
-    with terminal_progress() as progress:
-        known = chosen_baseline(words)
-        options = given(
-            ValidateOptions,
-            words,
-            quality=quality,
-            options=reading,
-            progress=progress,
-            tell=lambda text: say([text]),
-            **configured(words),
-            **chosen_engine(words),
-            **known,
+    options = given(
+        ValidateOptions,
+        words,
+        quality=quality,
+        options=reading,
+        **configured(words),
+        **chosen_engine(words),
+        **chosen_baseline(words),
+    )
+    names = ("quiet", "verbose", "statistics", "unsafe_fixes")
+    return run(
+        Asked(
+            paths=paths,
+            options=options,
+            form=form,
+            out=out,
+            reports=words["reports"],
+            most=most,
+            shown=TextOptions(**{name: words[name] for name in names}, says_why_not=not fixes),
+            fixes=words if fixes else None,
+            exit_zero=words["exit_zero"],
         )
-        result = FixResult()
-        if fixes:
-            from ragdatakit.api.validating.repair import repair
-
-            how = {name: words[word] for name, word in _HOW_TO_FIX.items()}
-            result, findings = repair(paths, FixOptions(**options, **how), refused.append)
-            report = result.report
-        else:
-            counted = _are_counted(words)
-            report, findings = check(paths, ValidateOptions(**options), refused.append, counted=counted, forks=True)
-    with closing(findings):
-        notes: list[str] = []
-        if words["diff"]:
-            show_difference(result, out)
-        elif not words["fix_only"]:
-            notes = _write(report, findings, words, most, says_why_not=not fixes)
-    if fixes:
-        from ragdatakit.reports.findings.fixes_made import fix_notes
-
-        notes += fix_notes(result, words["diff"], words["show_fixes"])
-    say((*notes, *known_notes(report)))
-    if slow := slow_words(report):
-        say([slow])
-    if refused:
-        for error in refused[:-1]:
-            click.echo(f"ragdata: {printable(str(error))}", err=True)
-        raise refused[-1]
-    if result.changed and (words["diff"] or words["exit_non_zero_on_fix"]):
-        return 0 if words["exit_zero"] else 1
-    return 0 if report.ok or words["exit_zero"] or words["diff"] or words["fix_only"] else 1
+    )
 
 
 def _quality(words: dict[str, Any]) -> tuple[bool | dict[str, object], dict[str, str]]:
@@ -247,12 +205,6 @@ def _quality(words: dict[str, Any]) -> tuple[bool | dict[str, object], dict[str,
         return False, {}
     thresholds = checked_thresholds(dict(named_value("--quality-option", text) for text in words["quality_options"]))
     return thresholds or True, dict(named_value("--option", text) for text in words["options"])
-
-
-def _are_counted(words: dict[str, Any]) -> bool:
-    """Whether nothing is printed of the findings but how many there are."""
-    printed = OUTPUT_FORMS[words["output_format"]]
-    return printed.quiet and words["quiet"] and not (words["statistics"] or words["reports"])
 
 
 def _usual_form() -> str:
@@ -272,48 +224,3 @@ def _check_reports(reports: Sequence[tuple[str, Path]], out: Path | None, paths:
         if file.resolve() in places:
             raise click.UsageError(f"--report: {file} is given twice")
         places.append(file.resolve())
-
-
-def _write(
-    report: Report, findings: Iterable[Finding], words: dict[str, Any], most: int, says_why_not: bool
-) -> list[str]:
-    """All outputs, the files of ``--report`` first: whoever reads the printed one may go. What is to be said
-    besides. People and the printed output have ``most`` findings of a rule."""
-    out = words["output_file"]
-    names = ("quiet", "verbose", "statistics", "unsafe_fixes")
-    kept = TextOptions(**{name: words[name] for name in names}, says_why_not=says_why_not)
-    width = terminal_columns() if out is None and sys.stdout.isatty() else 0
-    printed = replace(kept, colour=out is None and wants_colour(), width=width)
-    outputs = [*((form, file, kept) for form, file in words["reports"]), (words["output_format"], out, printed)]
-    notes: list[list[str]] = [[] for _ in outputs]
-
-    def writing(number: int) -> Callable[[Iterable[Finding]], None]:
-        form, file, options = outputs[number]
-
-        def write(found: Iterable[Finding]) -> None:
-            is_whole = number < len(outputs) - 1 and OUTPUT_FORMS[form].for_programs
-            few = Found(report, found, options, notes[number], 0 if is_whole else most)
-            write_output(_together(written(form, few)), file, form)
-
-        return write
-
-    if files := [number for number, (_, file, _) in enumerate(outputs) if file is not None]:
-        from ragdatakit.reports.findings.read_once import read_once
-
-        read_once(findings, [writing(number) for number in files])
-    if out is None:
-        writing(len(outputs) - 1)(findings)
-    return list(dict.fromkeys(note for of_output in notes for note in of_output))
-
-
-def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The pieces, as many joined as are written well at once."""
-    waiting: list[bytes] = []
-    size = 0
-    for piece in pieces:
-        waiting.append(piece)
-        size += len(piece)
-        if size >= _WRITTEN:
-            yield b"".join(waiting)
-            waiting, size = [], 0
-    yield b"".join(waiting)
