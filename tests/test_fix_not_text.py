@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from ragdatakit import validate
 from ragdatakit.files.containers.beginnings import why_not_text
 from tests.command_line import run
 
@@ -54,6 +55,7 @@ _HELD = {
     "gzip in gzip": (lambda: gzip.compress(gzip.compress(_LINES) + b"\n\n"), "it holds gzip data within gzip data"),
     "UTF-16": (lambda: _LINES.decode().encode("utf-16") + b"\n\n", "it is UTF-16"),
     "UTF-32": (lambda: _LINES.decode().encode("utf-32") + b"\n\n", "it is UTF-32"),
+    "HTML": (lambda: b"\n<!DOCTYPE html>\n<html>404</html>\n\n", "it is a page of HTML"),
     "zeros": (lambda: bytes(99), "there are NUL bytes in it"),
     "noise": (lambda: Random(4).randbytes(4000) + b"\n\n", "there are NUL bytes in it"),
     "zeros, packed": (lambda: gzip.compress(bytes(1 << 20)), "there are NUL bytes in it"),
@@ -76,7 +78,7 @@ def test_what_is_not_text_stays_as_it_is(tmp_path: Path, name: str) -> None:
     outcome = run("validate", tmp_path, "--from", "beir", "--fix", "--unsafe-fixes", "--max-per-rule", "1")
 
     assert outcome.code == 1
-    assert outcome.out.count(f"RD118 error is not UTF-8 text: {reason}") == (name in _HELD)
+    assert outcome.out.count(f"RD118 error is not data in UTF-8: {reason}") == (name in _HELD)
     assert corpus.read_bytes() == held
     assert queries.read_bytes() == b'{"_id": "q1", "text": "pears"}\n'
     assert outcome.err.count(f"corpus.jsonl was left as it is: {reason}") == (name in _DOUBTED)
@@ -137,3 +139,30 @@ def test_an_array_is_one_finding_and_becomes_lines(tmp_path: Path, indent: int |
     written = query_master.read_bytes()
     lines = (gzip.decompress(written) if packed else written).splitlines()
     assert [json.loads(line) for line in lines] == records
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (
+            b"<html><body>Log in</body></html>\n",
+            "download the file again: a server sent a page, maybe of an error or a",
+        ),
+        (_LINES.decode().encode("utf-16"), "convert it with `iconv -f utf-16 -t utf-8 FILE > NEW`"),
+        (_zip(), "put the text in its place that the name promises: unpack what is packed"),
+    ],
+)
+def test_the_hint_is_that_of_what_it_is(data: bytes, hint: str, tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_bytes(data)
+    (tmp_path / "queries.jsonl").write_bytes(b'{"_id": "q1", "text": "pears"}\n')
+
+    (finding,) = validate(tmp_path, format="beir", select="RD118").findings
+
+    assert finding.hint.startswith(hint)
+
+
+def test_a_pointer_of_git_lfs_is_named_where_no_dataset_is_recognised(tmp_path: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab\nsize 12345\n"
+    (tmp_path / "records.jsonl").write_text(pointer, "utf-8")
+
+    assert "it is a Git LFS pointer, not the data; `git lfs pull` fetches that" in run("validate", tmp_path).err

@@ -302,7 +302,7 @@ class DatasetRun:
         if source.bom:
             self.emit_record(file, Problem("byte-order-mark", position=0), Located(0, 1, 0, b""))
         for fault in source.faults:
-            self.emit(file, Problem(fault.rule, facts=fault.facts))
+            self.emit(file, Problem(fault.rule, facts=fault.facts, hint=fault.hint))
         file.readable = file.to_end = file.to_end and all(f.rule == "mislabelled-compression" for f in source.faults)
         self.report(self.checks.finish_file(file, file.records or 0))
         self._note_done(file)

@@ -43,9 +43,13 @@ _BINARY: dict[bytes, str] = {
 }
 """Beginnings of unpacked data, and what they are of."""
 _ANY_BINARY = late_pattern(b"|".join(b"(" + start + b")" for start in _BINARY))
+IS_PAGE = "it is a page of HTML"
+_PAGE = late_pattern(rb"\s*(?i:<!doctype html|<html\b)")
 _SPREAD = late_pattern(rb"\s*\{[ \t]*\r?\n\s*\"(?:[^\"\\\n]|\\.)*\"[ \t]*:")
 _ARRAY = late_pattern(rb"\s*\[\s*\{")
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+ENCODINGS = frozenset(name for _, name in _WIDE)
+"""The encodings that a mark at the beginning names."""
 _WIDE_MARKS = tuple(mark for mark, _ in _WIDE)
 
 
@@ -67,11 +71,13 @@ def encoding_other_than_utf8(head: bytes) -> str:
 
 
 def why_not_text(head: bytes) -> str:
-    """Why what begins with these unpacked bytes is not text of UTF-8, in words; empty where it may be."""
+    """Why what begins with these unpacked bytes is not data as text of UTF-8, in words; empty where it may be."""
     if (b"\0" in head or not is_utf8(head)) and (found := _ANY_BINARY.match(head)):  # a text may begin with GIF89a
         return f"it holds {[*_BINARY.values()][(found.lastindex or 1) - 1]}"
     if encoding := encoding_other_than_utf8(head):
         return f"it is {encoding}"
+    if _PAGE.match(head):
+        return IS_PAGE
     return "there are NUL bytes in it" if b"\0" in head and _is_noise(head) else ""
 
 

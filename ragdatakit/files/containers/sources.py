@@ -17,8 +17,10 @@ from typing import IO, Any, TypeVar, cast
 
 from ragdatakit.files.containers.beginnings import (
     BOM,
+    ENCODINGS,
     GZIP_MAGIC,
     HEAD_BYTES,
+    IS_PAGE,
     LFS_PREFIX,
     is_array,
     is_spread,
@@ -108,7 +110,16 @@ class FileFault:
         if self.rule == "lfs-pointer":
             return IS_POINTER
         reason = str(self.facts.get("reason", self.rule.replace("-", " ")))
-        return f"it is not text, {reason}" if self.rule == "not-text" else reason
+        return f"it is not text, {reason}" if self.rule == "not-text" and reason != IS_PAGE else reason
+
+    @property
+    def hint(self) -> str:
+        """What to do about it; empty where that of the rule says it."""
+        reason = str(self.facts.get("reason", "")) if self.rule == "not-text" else ""
+        if reason == IS_PAGE:
+            return "download the file again: a server sent a page, maybe of an error or a log-in, in its place"
+        encoding = reason.removeprefix("it is ")
+        return f"convert it with `iconv -f {encoding.lower()} -t utf-8 FILE > NEW`" if encoding in ENCODINGS else ""
 
     def in_words(self, file: str, records: int | None = None) -> str:
         """In words, that a file could not be read whole, of which so many records were."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ragdatakit.files.containers.beginnings import HEAD_BYTES, encoding_other_than_utf8, why_not_text
+from ragdatakit.files.containers.beginnings import HEAD_BYTES, LFS_PREFIX, encoding_other_than_utf8, why_not_text
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.parquet_tables import damage
+from ragdatakit.files.containers.sources import IS_POINTER
 from ragdatakit.files.detection.sniffing import beginning, emptiness
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_locked, is_regular, size_of
@@ -37,6 +38,8 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
     if empty := emptiness(path, boundary):
         return f"it {empty}"
     head, is_cut = beginning(path, HEAD_BYTES, boundary)
+    if head.startswith(LFS_PREFIX):
+        return IS_POINTER
     is_cut = is_cut or size_of(path) > HEAD_BYTES
     if reason := why_not_text(head):
         encoding = encoding_other_than_utf8(head)

@@ -197,9 +197,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "RD118 not-text error",
         since="0.2.0",
-        summary="A file with the name of text that holds something else: a table of Parquet, an archive, a pickle, "
-        "text in UTF-16, bytes of which many are NUL.",
-        message="is not UTF-8 text: {reason}",
+        summary="A file with the name of data in text that holds something else: a table of Parquet, an archive, a "
+        "pickle, text in UTF-16, a page of HTML, bytes of which many are NUL.",
+        message="is not data in UTF-8: {reason}",
         upstream="the loader stops at the first line",
         hint="put the text in its place that the name promises: unpack what is packed, convert UTF-16 with `iconv -f "
         "utf-16 -t utf-8`, and call a table of Parquet `.parquet`",

@@ -145,7 +145,7 @@ class GraphRagChecks(FormatChecks):
             return _unreadable((not locked and not table.is_csv and damage(file.path, file.boundary)) or error)
         if table.is_csv and (table.file_faults or not table.columns):
             self._lost(file)
-            faults = (Problem(fault.rule, facts=fault.facts) for fault in table.file_faults)
+            faults = (Problem(fault.rule, facts=fault.facts, hint=fault.hint) for fault in table.file_faults)
             return next(faults, _unreadable("there is nothing in it"))
         stored[file] = table
         return _unreadable(damaged) if damaged else None

@@ -182,7 +182,7 @@ class FileRun:
         if self.source.bom:
             self.run_.emit_record(self.file, Problem("byte-order-mark", position=0), Located(0, 1, 0, b""))
         for fault in self.source.faults:
-            self.run_.emit(self.file, Problem(fault.rule, facts=fault.facts))
+            self.run_.emit(self.file, Problem(fault.rule, facts=fault.facts, hint=fault.hint))
 
     def _take_values(self, values: list[Any], first_record: int) -> None:
         if self.columns is None:

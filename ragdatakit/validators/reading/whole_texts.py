@@ -36,7 +36,7 @@ def check_text(run: RunContext, file: DataFile) -> bool:
         return False
     file.bytes = len(data)
     if (fault := head_fault(data[:HEAD_BYTES], len(data))) is not None:
-        run.emit(file, Problem(fault.rule, facts=fault.facts))
+        run.emit(file, Problem(fault.rule, facts=fault.facts, hint=fault.hint))
         return False
     lines: list[tuple[int, bytes]] = []
     for problem in run.guarded(file, lambda: run.checks.text(file, data)):
