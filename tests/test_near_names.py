@@ -90,14 +90,25 @@ def test_a_field_that_is_meant_for_a_missing_one_is_renamed_not_removed(
     assert json.loads(file.read_text().splitlines()[0]) == json.loads(before.splitlines()[0])
 
 
-def test_of_two_fields_that_may_be_meant_for_a_missing_one_the_first_is_renamed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names", [("Text", "txt"), ("contents", "body"), ("Text", "contents"), ("body", "Text"), ("body", "contents")]
+)
+def test_of_two_fields_that_may_be_meant_for_a_missing_one_the_likelier_is_renamed(
+    names: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where what is removed is kept
     assert run("init", "light-splade", str(tmp_path / "set")).code == 0
     file = next((tmp_path / "set").rglob("doc_master.ndjson"))
     first, *others = file.read_text().splitlines()
     doc_id, text = json.loads(first).values()
-    write(file, "\n".join([json.dumps({"doc_id": doc_id, "Text": text, "txt": "x"}), *others, ""]))
+    meant = min(names, key=("Text", "txt", "contents", "body").index)
+    given = {name: text if name == meant else "x" for name in names}
+    write(file, "\n".join([json.dumps({"doc_id": doc_id, **given}), *others, ""]))
 
+    found = run("validate", str(tmp_path / "set")).out
     run("validate", str(tmp_path / "set"), "--fix", "--unsafe-fixes")
+
+    assert (f"(there is {meant})" in found, found.count("rename it to text")) == (True, 1)
 
     assert file.read_text().splitlines()[0] == json.dumps({"doc_id": doc_id, "text": text})
 

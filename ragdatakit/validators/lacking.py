@@ -21,14 +21,20 @@ def lacking(
 ) -> Problem:
     """The problem of a name that is missing: of those that are ``there`` and that nothing reads, it says which one
     seems to be meant for it: it is spelt much like it, or is what this is called ``elsewhere``."""
-    unread = [other for other in there if other not in read]
-    by_name = {other.casefold(): other for other in reversed(unread)}
-    near = nearest(name, unread) or next((by_name[other] for other in elsewhere if other in by_name), "")
+    near = meant_for(name, there, read, elsewhere)
     problem.facts["fault"] = f"missing (there is {visible(near)})" if near else "missing"
     if near:
         problem.facts["near"] = near
         problem.hint = f"rename {visible(near)} to {name}"
     return problem
+
+
+def meant_for(name: str, there: Iterable[str], read: Container[str], elsewhere: Iterable[str]) -> str:
+    """The one of several names, of which some are ``read``, that seems to be meant for one that is missing: it is spelt
+    much like it, or is what this is called ``elsewhere``; empty where none does."""
+    unread = [other for other in there if other not in read]
+    by_name = {other.casefold(): other for other in reversed(unread)}
+    return nearest(name, unread) or next((by_name[other] for other in elsewhere if other in by_name), "")
 
 
 def unusable(

@@ -167,17 +167,12 @@ def _missing(rule: str, record: Record, name: str, value: dict[str, Any]) -> Pro
 
 def _unexpected(rule: str, record: Record, name: str, value: dict[str, Any]) -> Problem:
     """A field that the record does not have; it may be meant for one that is missing, if no other field is."""
-    from ragdatakit.files.texts.near_names import nearest
+    from ragdatakit.validators.lacking import meant_for
 
     problem = Problem(rule, f"/{strict_json.escape(name)}", value[name], {"field": name})
-    known = [field.name for field in record.fields]
-    lacked = [f for f in record.fields if f.required and f.name not in value]
-    meant = nearest(name, (f.name for f in lacked))
-    is_first = bool(meant) and nearest(meant, (other for other in value if other not in known)) == name
-    if not meant:
-        meant = next((f.name for f in lacked if name.casefold() in f.elsewhere), "")
-        is_first = bool(meant)
-    if is_first:  # of several
+    known = {field.name for field in record.fields}
+    lacked = (field for field in record.fields if field.required and field.name not in value)
+    if meant := next((f.name for f in lacked if meant_for(f.name, value, known, f.elsewhere) == name), ""):
         problem.facts["meant"] = meant
         problem.hint = f"rename it to {meant}"
     return problem
