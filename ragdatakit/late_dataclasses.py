@@ -112,6 +112,8 @@ def _finished(cls: Any, kinds: str, options: dict[str, bool]) -> type:
     return _made_quickly(cls, plan, "InitVar" in kinds)  # type: ignore[no-any-return]
 
 
+BECOMES = "__becomes__"
+"""What a class calls the one that its values are of once their fields are set."""
 _PLAN = "__dataclass_plan__"
 """What a class that was made quickly calls its plan."""
 
@@ -329,6 +331,8 @@ class _Initializer:
                 put(made, name, found[name])
         if hasattr(made, "__post_init__"):
             made.__post_init__(*(found[name] for name in names if name in passed))
+        if BECOMES in type(made).__dict__:
+            made.__class__ = type(made).__dict__[BECOMES]
 
 
 _MANY = 64
@@ -359,6 +363,9 @@ def _initializer(cls: Any, plan: _Plan) -> Any:
             lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append(f"self.__post_init__({', '.join(passed)})")
+    if BECOMES in cls.__dict__:
+        known["_kind"] = cls.__dict__[BECOMES]
+        lines.append("self.__class__ = _kind")
     words = ", ".join(["self", *given, *(["*", *by_name] if by_name else [])])
     body = "".join(f"  {line}\n" for line in lines or ["pass"])
     text = f"def make({', '.join(known)}):\n def __init__({words}):\n{body} return __init__"

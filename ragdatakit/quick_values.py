@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_dataclasses import BECOMES, dataclass
 
 __all__ = ["NamedTuple", "quick"]
 
@@ -23,12 +23,8 @@ def quick(kind: type[Value], name: str) -> Callable[..., Value]:
 
     A frozen dataclass sets each field by a call that goes round what freezes it. Here they are set before it is frozen.
     """
-
-    def freeze(made: Any) -> None:
-        made.__class__ = kind
-
     names = dict.fromkeys(kind.__dict__["__slots__"], object)
-    body = {"__module__": kind.__module__, "__annotations__": names, "__post_init__": freeze}
+    body = {"__module__": kind.__module__, "__annotations__": names, BECOMES: kind}
     return dataclass(slots=True)(type(name, (), body))
 
 

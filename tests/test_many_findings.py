@@ -18,7 +18,9 @@ import pytest
 import ragdatakit
 from ragdatakit.arrays.keys import NumpyIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs import sorted_entries
+from ragdatakit.quick_values import quick
 from ragdatakit.reports.findings.json import json_pieces
 from ragdatakit.reports.findings.text import TextOptions, text_lines
 from ragdatakit.schemas import all_rules
@@ -184,3 +186,19 @@ def test_similar_keys_are_looked_up_together() -> None:
     index.freeze()
     assert index.are_keys(["Tide", "tide", "\ud800", "harbour"]) == [False, True, False, True]
     assert index.are_keys([]) == []
+
+
+@pytest.mark.parametrize("number", [3, 200], ids=["few", "many"])
+def test_values_made_quickly_are_of_the_frozen_class(number: int) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Pair:
+        first: int
+        second: str
+
+    make = quick(Pair, "make")
+    for value in (make(n, "b") for n in range(number)):
+        assert type(value) is Pair
+    assert value == Pair(number - 1, "b")
+    assert replace(value, first=1) == Pair(1, "b")
+    with pytest.raises(FrozenInstanceError):
+        value.first = 1

@@ -85,23 +85,20 @@ class Place:
         Where it ends is left open if ``length`` is 0, or if there is not all of the record.
         """
         first, indent = start or 0, located.indent.characters
+        raw, offset, line = located.raw, located.byte_offset, located.line
         is_one_line = "\n" not in text
         if is_one_line:
             mark = place_of(text, sought, 0, len(text)) if not first and text[:1] == "{" else None
-            line, column, shown = (
-                located.line,
-                first + 1 + indent,
-                excerpt(text.rstrip("\r"), *(mark or (first, length))),
-            )
+            column, shown = first + 1 + indent, excerpt(text.rstrip("\r"), *(mark or (first, length)))
         else:
-            line, column = line_and_column(text, first, located.line, indent)
+            line, column = line_and_column(text, first, line, indent)
             shown = line_excerpt(text, start, length, sought)
         record = located.record if located.record != NO_RECORD else None
         end = first + length if start is not None else len(text.rstrip("\r\n")) if located.whole else 0
-        offset, begins = located.byte_offset, column if start is not None else None
+        begins = column if start is not None else None
         if end <= first or end > len(text):
             return quick_place(line, begins, offset, record, shown, None, None, None, None, key)
-        begin_byte, end_byte = byte_positions(located.raw, text, (first, end))
+        begin_byte, end_byte = (first, end) if len(raw) == len(text) else byte_positions(raw, text, (first, end))
         span = quick_span(offset + begin_byte, offset + end_byte)
         if is_one_line:
             size = located.indent.size + 1

@@ -76,7 +76,7 @@ def _values(fields: tuple[str, ...], record: dict[str, Any], form: RecordForm, d
 def fingerprint(names: str, key: str | None, pointer: str | None, value: Any) -> str:
     """16 hexadecimal digits for a finding with this rule, file (``names`` are the code, NUL, the path in the project),
     record and value."""
-    return _digest(_joined(names, key or "", place_in_record(pointer), value))
+    return hash_of(_joined(names, key or "", place_in_record(pointer), value)).hex()
 
 
 @lru_cache(1024)

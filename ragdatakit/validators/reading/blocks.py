@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.indents import NO_INDENT
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
-from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.positions import Located, quick_located
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.notes import BLANK, REFUSED
 from ragdatakit.schemas.findings import Problem
@@ -239,6 +240,6 @@ class ScannedChecker(BlockChecker):
                 continue
             value, problems = self._checker.examine(raw, row in scanned.alike, scanned.alike.get(row))
             if problems and (few := few_of_each(problems, block.kept, block.excess, self._most)):
-                block.faulty.append((Located(row, line, start, raw), few, value))
+                block.faulty.append((quick_located(row, line, start, raw, NO_INDENT, False), few, value))
             values.append((why, row, value))
         return values
