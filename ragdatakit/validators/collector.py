@@ -493,13 +493,12 @@ class Collector:
         keep = self.room(problem.rule, file)
         self.count(problem.rule, file, records=() if place.record is None else (place.record,))
         if keep:
-            self.keep(file, problem, place)
+            self.keep(self.rule_in(problem.rule, file), problem, place)
 
-    def keep(self, file: DataFile, problem: Problem, place: Place) -> None:
+    def keep(self, its: RuleInFile, problem: Problem, place: Place) -> None:
         """Keep a finding that was counted; `room` must have said yes."""
-        its = self.rule_in(problem.rule, file)
         if its.state.rule.per_file:
-            self._delayed[problem.rule, file.display] = (problem, file, place)
+            self._delayed[problem.rule, its.file.display] = (problem, its.file, place)
         else:
             self._reserve(its)
             self._make(its, problem, place)

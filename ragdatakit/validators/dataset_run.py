@@ -466,10 +466,15 @@ class DatasetRun:
         """A problem of one record, or of another piece of a file. ``record`` is what it decodes to, if that is at
         hand."""
         collector = self.collector
-        has_room = collector.room(problem.rule, file)
+        its = collector.rule_in(problem.rule, file)
+        has_room = its.unlimited or collector.room(problem.rule, file)
         if self._fixer is not None and (has_room or self.all_are_wanted(problem.rule)):
             self.find_fix(file, problem, located)
-        collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
+        if its.unlimited:
+            its.faults += 1
+            its.findings += 1
+        else:
+            collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
         if not has_room:
             return
         start, length, begun = problem.position, problem.length, located
@@ -486,7 +491,7 @@ class DatasetRun:
             from ragdatakit.validators.reading.endings import word_end  # which few datasets need
 
             word_end(file, self.kind(file), problem, located, problem.rule in self._syntax_rules)
-        collector.keep(file, problem, place)
+        collector.keep(its, problem, place)
 
     @cached_property
     def _syntax_rules(self) -> set[str]:
