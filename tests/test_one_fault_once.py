@@ -250,3 +250,24 @@ def test_a_file_that_is_cut_behind_a_bracket_is_said_to_be_cut(tmp_path: Path) -
 
     assert finding.code == "RC014" and "seems to be cut" in finding.fault
     assert (finding.line, finding.column) == (6, 10)
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize(
+    ("example", "file", "code"),
+    [
+        ("gfm-rag", "processed/stage1/nodes.csv", "GF109"),
+        ("light-splade", "train/doc_master.ndjson", "SP111"),
+        ("beir", "corpus.jsonl", "BE111"),
+    ],
+)
+def test_what_was_lost_with_the_rest_of_a_file_is_not_said_to_be_missing(
+    example: str, file: str, code: str, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if big:
+        monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+    assert run("init", example, tmp_path / "data").code == 0
+    path = tmp_path / "data" / file
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+
+    assert [f.code for f in validate(tmp_path / "data").findings if f.code != "RD114"] == [code]

@@ -85,6 +85,7 @@ class DatasetRun:
         self._key_parts: dict[str, tuple[tuple[str, ...], Callable[[Any], dict[str, Any]]]] = {}
         self.lock = allocate_lock()
         self.ahead: dict[DataFile, Any] = {}
+        self._cut: set[DataFile] = set()
         self._store: KeyStore | None = None
         self._done = 0
         self._plain: set[DataFile] = set()
@@ -185,6 +186,7 @@ class DatasetRun:
             for file in files:
                 seen.add(file)
                 self._try_file(group, file, file in new)
+                file.to_end = file.to_end and file not in self._cut
                 if not file.to_end:
                     group.sets.unreliable.add(kind)
                 elif not file.readable:
@@ -490,7 +492,8 @@ class DatasetRun:
         if problem.facts.get("reason", NOTHING) != NOTHING or problem.value == "":
             from ragdatakit.validators.reading.endings import word_end  # which few datasets need
 
-            word_end(file, self.kind(file), problem, located, problem.rule in self._syntax_rules)
+            if word_end(file, self.kind(file), problem, located, problem.rule in self._syntax_rules):
+                self._cut.add(file)
         collector.keep(its, problem, place)
 
     @cached_property

@@ -9,6 +9,8 @@ from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.line_cells import LineError, LineReader
 
+AGAIN = "copy the file again, or write it again"
+"""What to do about such a file."""
 _MOST, _FIRST = 1 << 20, 1 << 12
 """Bytes of a text that nothing ends, beyond which it is not looked at, and those that are looked at first."""
 _BEGUN = late_pattern(

@@ -21,6 +21,7 @@ from ragdatakit.files.containers.csv_cells import (
 )
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.reading.cut_files import AGAIN, ends_file
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.csv_parts import CsvColumns, CsvPart, CsvTable, Scans
@@ -308,6 +309,11 @@ class CsvRun(FileRun):
     def _take_rows(self, part: CsvPart, line: int, offset: int) -> None:
         """The next rows, which begin there: what is wrong with them."""
         self.table.add(part.first_row, line, offset)
+        for located, problems in part.faulty:
+            for problem in problems:
+                if problem.rule == self._rules.get("unclosed-quote") and ends_file(self.file, located):
+                    problem.hint = f"the file seems to be cut here: {AGAIN}"
+                    self.whole = self.to_end = False
         if part.doubtful:
             first_row = self.base + part.first_row
             self.sets.keyless.setdefault(self.file.kind, []).extend(first_row + number for number in part.doubtful)

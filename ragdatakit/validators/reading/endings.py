@@ -6,16 +6,14 @@ from __future__ import annotations
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.folders import size_of
-from ragdatakit.files.reading.cut_files import ends_file, is_cut, is_cut_line
+from ragdatakit.files.reading.cut_files import AGAIN, ends_file, is_cut, is_cut_line
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Problem
 
-_AGAIN = "copy the file again, or write it again"
 
-
-def word_end(file: DataFile, kind: File, problem: Problem, located: Located, is_json: bool) -> None:
+def word_end(file: DataFile, kind: File, problem: Problem, located: Located, is_json: bool) -> bool:
     """Say of what ``is_json`` no more, of a line without all its cells, and of an open element, that the file ends in
-    it, where that is so; and what is behind a record of JSON."""
+    it, where that is so, which is returned; and what is behind a record of JSON."""
     reason, before = problem.facts.get("reason", ""), ""
     if is_json:
         (byte,) = byte_positions(located.raw, located.raw.decode("utf-8", "replace"), (problem.position or 0,))
@@ -29,7 +27,8 @@ def word_end(file: DataFile, kind: File, problem: Problem, located: Located, is_
     if found:
         cut = "the file ends within a record and seems to be cut" if size_of(file.path) else "the file is empty"
         problem.facts = {**problem.facts, "reason": f"{before}{cut}"}
-        problem.hint = _AGAIN if reason else f"the file seems to be cut here: {_AGAIN}"
+        problem.hint = AGAIN if reason else f"the file seems to be cut here: {AGAIN}"
+    return found
 
 
 def _behind(rest: bytes) -> str:
