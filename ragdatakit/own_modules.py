@@ -10,11 +10,11 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib._bootstrap import ModuleSpec
-from importlib._bootstrap_external import MAGIC_NUMBER, SourceFileLoader, cache_from_source, spec_from_file_location
+from importlib._bootstrap_external import MAGIC_NUMBER, SourceFileLoader, cache_from_source
 from marshal import loads
 from types import CodeType, ModuleType
 
-_MANY_BYTES = 1 << 16
+_MANY_BYTES = 1 << 15  # more takes longer to be allotted than most modules to be read
 _HEADER = 16
 _NAME = "\0"
 
@@ -76,10 +76,9 @@ class _OwnModules:
             if folder not in _KEPT:
                 _KEPT[folder] = cache_from_source(f"{folder}{os.sep}{_NAME}.py")
             kept = _KEPT[folder].replace(_NAME, last)
-            loader = _Loader(name, file, state, kept)
-            spec = spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
-            if spec is not None:
-                spec.cached = kept
+            spec = ModuleSpec(name, _Loader(name, file, state, kept), origin=file)
+            spec.submodule_search_locations = inside
+            spec.has_location, spec.cached = True, kept
             return spec
         return None
 

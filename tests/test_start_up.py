@@ -33,7 +33,7 @@ print("\\n".join(sorted(sys.modules)))
 
 LARGE = set(
     "logging hashlib html difflib pickle tempfile shutil random ctypes gzip csv heapq shlex decimal"
-    " threading signal uuid zlib orjson copy ntpath".split()
+    " threading signal uuid zlib orjson copy ntpath unicodedata".split()
 )
 """Modules of Python that take a tenth of what a tiny dataset does, and that only large or faulty ones need."""
 PUT_OFF = {"inspect", "gettext", "locale", "platform", "urllib.parse"}

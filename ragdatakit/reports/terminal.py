@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from ragdatakit.late_modules import late_module
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.visible_text import visible_text
+
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = late_module("unicodedata")
 
 _LEAST_ROOM = 12
 _NARROW = late_pattern("[\x00-\u02ff\u2010-\u2027\u2400-\u2426]*")

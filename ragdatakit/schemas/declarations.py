@@ -15,7 +15,6 @@ from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Severity
 from ragdatakit.schemas.fixes import Applicability, declared_fixes
@@ -58,10 +57,7 @@ Damage = Literal[
 
 Type = Literal["integer", "number", "string", "boolean", "object", "array", "any"]
 
-_HEAD = late_pattern(
-    r"(?P<name>[^?:]+)(?P<optional>\??): "
-    rf"(?P<type>{'|'.join(get_args(Type))})(?P<array>\[\])?(?P<null> \| null)?"
-)
+_TYPES = frozenset(get_args(Type))
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
@@ -223,11 +219,13 @@ class Field:
 
     def __post_init__(self, head: str) -> None:
         if head:
-            found = _HEAD.fullmatch(head)
-            if found is None:
+            called, _, kind = head.partition(": ")
+            name, some = called.removesuffix("?"), kind.removesuffix(" | null")
+            one = some.removesuffix("[]")
+            if one not in _TYPES or not name or "?" in name or ":" in name:
                 raise ValueError(f"a field begins with its name and type, as 'title?: string', not with {head!r}")
-            one, array = found["type"], found["array"] is not None
-            known = {"name": found["name"], "required": not found["optional"], "nullable": found["null"] is not None}
+            known = {"name": name, "required": name == called, "nullable": some != kind}
+            array = some != one
             for word, value in {**known, "type": "array" if array else one, "items": one if array else None}.items():
                 object.__setattr__(self, word, value)
         if not self.name:

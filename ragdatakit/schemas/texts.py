@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.late_modules import late_module
+
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = late_module("unicodedata")
 
 
 def many(number: int, noun: str, plural: str = "") -> str:

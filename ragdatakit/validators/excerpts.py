@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_modules import late_module
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.findings import Excerpt, quick_excerpt
 from ragdatakit.visible_text import without_commands
+
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = late_module("unicodedata")
 
 BEFORE, AFTER = 50, 60
 _VALUE_LENGTH = 60

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.late_modules import late_module
+
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = late_module("unicodedata")
 
 
 class PythonBatch:

@@ -45,8 +45,7 @@ _BINARY: dict[bytes, str] = {
 _ANY_BINARY = late_pattern(b"|".join(b"(" + start + b")" for start in _BINARY))
 IS_PAGE = "it is a page of HTML"
 _PAGE = late_pattern(rb"\s*(?i:<!doctype html|<html\b)")
-_SPREAD = late_pattern(rb"\s*\{[ \t]*\r?\n\s*\"(?:[^\"\\\n]|\\.)*\"[ \t]*:")
-_ARRAY = late_pattern(rb"\s*\[\s*\{")
+_SPREAD = late_pattern(rb"\{[ \t]*\r?\n\s*\"(?:[^\"\\\n]|\\.)*\"[ \t]*:")
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 ENCODINGS = frozenset(name for _, name in _WIDE)
 """The encodings that a mark at the beginning names."""
@@ -84,7 +83,8 @@ def why_not_text(head: bytes) -> str:
 def is_array(head: bytes) -> bool:
     """Whether what begins with these unpacked bytes is one JSON array of objects, and not lines of which the first is
     an array, or damaged."""
-    if not _ARRAY.match(head):
+    opened = head.lstrip()
+    if not opened.startswith(b"[") or not opened[1:].lstrip().startswith(b"{"):
         return False
     first, _, rest = head.strip().partition(b"\n")
     if _is_json(first):
@@ -94,7 +94,9 @@ def is_array(head: bytes) -> bool:
 
 def is_spread(head: bytes) -> bool:
     """Whether what begins with these unpacked bytes are JSON objects over several lines, the first at the beginning."""
-    return bool(_SPREAD.match(head))
+    opened = head.lstrip()
+    is_alone = opened.startswith(b"{") and opened[1:].lstrip(b" \t").startswith((b"\r", b"\n"))
+    return is_alone and bool(_SPREAD.match(opened))  # of few files the pattern is asked
 
 
 def _is_json(line: bytes) -> bool:

@@ -10,9 +10,7 @@ from fnmatch import fnmatchcase, translate
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 
-from ragdatakit.late_patterns import late_pattern
-
-_WILD = late_pattern(r"[*?\[]")
+_WILD = frozenset("*?[")
 _FEW = 64
 """Up to how many names each is held against the segments, which keeps the answer for other folders."""
 _segments: list[str] = []
@@ -108,7 +106,7 @@ def _is_like(name: str, segment: str) -> bool:
 
 def is_name(segment: str) -> bool:
     """Whether a segment of a pattern stands for one name only."""
-    return _WILD.search(segment) is None
+    return _WILD.isdisjoint(segment)
 
 
 @lru_cache(maxsize=4096)
@@ -119,7 +117,7 @@ def _pattern(segment: str) -> re.Pattern[str]:
 @lru_cache(maxsize=4096)
 def _literals(segment: str) -> tuple[str, tuple[str, ...], str, bool]:
     """What a pattern begins with, has inside and ends with as it is; and whether that and one ``*`` is all."""
-    before, *inner, after = _WILD.split(segment)
+    before, *inner, after = segment.replace("?", "*").replace("[", "*").split("*")
     if "[" in segment:  # which ends where it is hard to tell, but not behind the last "]"
         inner, after = [], after.rpartition("]")[2]
     return before, tuple(filter(None, inner)), after, segment in (f"{before}*", f"*{after}")
