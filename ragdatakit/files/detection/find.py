@@ -200,15 +200,14 @@ def _detect_in_folders(
     "several" files have names that say what they are, as ``topics.tsv`` beside ``qrels.txt``."""
     found = Detected()
     claimed: set[Path] = set()
-    written = WrittenFolders(tree.root, tree.boundary)
+    written = WrittenFolders(tree)
     layouts: list[Layout] = []  # of the datasets that are found
     looked_at: list[Path] = []
     for folder in folders:
         looked_at.append(folder)
         if _is_claimed(tree, folder, claimed):
             continue
-        place = named_place(folder)
-        possible = formats.possible(tree, folder, place)
+        possible = formats.possible(tree, folder)
         format_of_manifest = written.format_of(folder)
         for name in formats.names if by_name == "all" else possible:
             as_written = format_of_manifest == name
@@ -219,7 +218,7 @@ def _detect_in_folders(
             for number, layout in enumerate(fmt.layouts):
                 if by_name != "all" and number not in possible[name]:
                     continue
-                if layout.name in names or (layout.place and not ends_as(place, layout.place)):
+                if layout.name in names or (layout.place and not ends_as(named_place(folder), layout.place)):
                     continue
                 if by_name != "all" and not _may_be_complete(tree, folder, layout):
                     continue
@@ -276,11 +275,12 @@ def _add_rest(
     found.unreadable = [str(p) for p in tree.unreadable]
     for folder in looked_at:
         files, folders = tree.names(folder)
-        if folder.name.lower().endswith(DATA_SUFFIXES) and not files and not folders and folder not in claimed:
+        is_empty = not files and not folders
+        if is_empty and folder.name.lower().endswith(DATA_SUFFIXES) and folder not in claimed:
             found.unrecognised.append(str(folder))  # it has the name of a file
-        for path in tree.paths(folder, files):
-            may_be_data = path.name.lower().endswith(DATA_SUFFIXES) or path in looked_into
-            if may_be_data and path not in claimed and not path.name.startswith(".") and not is_about(path):
+        for name, path in zip(files, tree.paths(folder, files), strict=True):
+            may_be_data = name.lower().endswith(DATA_SUFFIXES) or path in looked_into
+            if may_be_data and path not in claimed and not name.startswith(".") and not is_about(path):
                 found.unrecognised.append(str(path))
 
 

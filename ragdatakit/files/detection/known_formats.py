@@ -7,11 +7,11 @@ For that no declaration is imported: which names the layouts of our own formats 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ragdatakit.files.paths.folders import Tree, beginnings
-from ragdatakit.files.paths.name_patterns import ends_as, noted
+from ragdatakit.files.paths.name_patterns import ends_as, named_place, noted
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import Format, Layout
 from ragdatakit.schemas.layout_outlines import OUTLINES, Outline
@@ -28,6 +28,7 @@ class KnownFormats:
             for name in names
             for number, (place, groups) in enumerate(OUTLINES[name] if name in OUTLINES else outline(get_format(name)))
         ]
+        self._complete = lru_cache(maxsize=256)(self._complete_with)
         self._of_files: dict[str, list[int]] = {}
         self._of_folders: dict[str, list[int]] = {}
         for group, number in numbers.items():
@@ -40,9 +41,9 @@ class KnownFormats:
         """Their declarations."""
         return tuple(map(get_format, self.names))
 
-    def possible(self, tree: Tree, folder: Path, place: Path) -> Mapping[str, set[int]]:
-        """The formats of which ``folder``, which lies at ``place``, may be a dataset, in their order, each with the
-        numbers of the layouts that may be complete there."""
+    def possible(self, tree: Tree, folder: Path) -> Mapping[str, set[int]]:
+        """The formats of which ``folder`` may be a dataset, in their order, each with the numbers of the layouts that
+        may be complete there."""
         files, folders = tree.begun(folder)
         met: set[int] = set()
         for segment in self._of_files.keys() & files:
@@ -50,10 +51,14 @@ class KnownFormats:
         for segment in self._of_folders.keys() & folders:
             met.update(self._of_folders[segment])
         found: dict[str, set[int]] = {}
-        for name, number, ending, needed in self._layouts:
-            if needed <= met and (not ending or ends_as(place, ending)):
+        for name, number, ending in self._complete(frozenset(met)):
+            if not ending or ends_as(named_place(folder), ending):
                 found.setdefault(name, set()).add(number)
         return found
+
+    def _complete_with(self, met: frozenset[int]) -> list[tuple[str, int, str]]:
+        """The layouts, and the place of each, of which these groups are all that they need."""
+        return [(name, number, ending) for name, number, ending, needed in self._layouts if needed <= met]
 
 
 _KNOWN: dict[tuple[str, ...], KnownFormats] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
-from ragdatakit.files.paths.folders import Tree, is_regular
+from ragdatakit.files.paths.folders import Tree, is_regular, name_below
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
 
@@ -41,11 +41,11 @@ def files_of(tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, claim
             for shard in shards:
                 if shard not in claimed and shard not in seen:
                     seen.add(shard)
-                    name = shard.relative_to(folder).as_posix()
+                    name = name_below(folder, shard)
                     files.append(DataFile(shard, str(shard), name, kind, layout.split_of(name)))
     for path, kind in _loose_files(tree, folder, layout):
         if path not in claimed and path not in seen:
-            files.append(DataFile(path, str(path), path.relative_to(folder).as_posix(), kind))
+            files.append(DataFile(path, str(path), name_below(folder, path), kind))
     return in_order(fmt, layout, files)
 
 
@@ -96,7 +96,7 @@ def sniffed_files(
             continue
         guessed = tree.guess(path, formats)
         if guessed is not None and guessed[0] is fmt:
-            files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), guessed[1].kind)
+            files[path] = DataFile(path, str(path), name_below(folder, path), guessed[1].kind)
     return list(files.values())
 
 
@@ -116,7 +116,7 @@ def _companions(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Pa
         for path in tree.match(folder, pattern):
             stem = path.name.removesuffix(ending)
             if path not in claimed and f"{stem}{other}" in tree.names(path.parent)[0]:
-                name = path.relative_to(folder).as_posix()
+                name = name_below(folder, path)
                 files[path] = DataFile(path, str(path), name, layout.sniffed[pattern])
     return files
 
@@ -125,7 +125,7 @@ def files_by_name(tree: SniffedTree, folder: Path, layout: Layout, known: set[Pa
     """What is not known of the files that a layout may have, as what their names mostly stand for."""
     patterns = reversed([*tree.may_match(folder, tuple(layout.sniffed))])
     kinds = {p: layout.sniffed[pattern] for pattern in patterns for p in tree.match(folder, pattern)}
-    return [DataFile(p, str(p), p.relative_to(folder).as_posix(), k) for p, k in kinds.items() if p not in known]
+    return [DataFile(p, str(p), name_below(folder, p), k) for p, k in kinds.items() if p not in known]
 
 
 def named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFile]:
@@ -140,7 +140,7 @@ def named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFil
             head = tree.head(path)
             if path in files or (head is not None and any(head.records)):
                 continue
-            files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), kind)
+            files[path] = DataFile(path, str(path), name_below(folder, path), kind)
             reason = emptiness(path, tree.boundary)
             empty += [f"{path} {reason}"] if reason and "object" not in reason else []  # an empty object is a record
     if files and len(empty) == len(files):
@@ -161,7 +161,7 @@ def ignored_files(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[
                 for name in tree.names(below)[0]:
                     path = below / name
                     if path not in claimed and name.lower().endswith(DATA_SUFFIXES) and not name.startswith("."):
-                        name = path.relative_to(folder).as_posix()
+                        name = name_below(folder, path)
                         yield DataFile(path, str(path), name, kind, layout.split_of(pattern))
 
 
@@ -179,7 +179,7 @@ def not_even_json(tree: SniffedTree, dataset: Dataset, layout: Layout, claimed: 
             new = new and (tree.is_plain(path) or is_regular(path, tree.boundary))
             head = tree.head(path) if new else None
             if new and (head is None or head.container == "csv"):
-                found[path] = DataFile(path, str(path), path.relative_to(dataset.root).as_posix(), kind)
+                found[path] = DataFile(path, str(path), name_below(dataset.root, path), kind)
     return list(found.values())
 
 
@@ -187,13 +187,13 @@ def folders_instead(tree: SniffedTree, dataset: Dataset, layout: Layout) -> list
     """Folders with the names of files that the format opens; reading them says so."""
     known = {file.path for file in dataset.files}
     found: dict[Path, DataFile] = {}
-    for pattern in tree.may_match(dataset.root, tuple(layout.patterns)):
+    for pattern in tree.may_match(dataset.root, tuple(layout.patterns), instead=True):
         kind = layout.patterns[pattern]
         if pattern.endswith("/") or f"{pattern}/" in layout.files:
             continue
         declared = dataset.format.file(kind)
         for path in tree.match(dataset.root, f"{pattern}/") if declared.container != "opaque" else ():
             if path not in known and path.name.endswith(declared.suffixes or DATA_SUFFIXES):
-                name = path.relative_to(dataset.root).as_posix()
+                name = name_below(dataset.root, path)
                 found.setdefault(path, DataFile(path, str(path), name, kind, layout.split_of(name)))
     return list(found.values())

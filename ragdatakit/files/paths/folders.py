@@ -17,6 +17,30 @@ SKIPPED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".ven
 SHOWN_HIDDEN = frozenset({".claude"})
 
 
+class _Folder:
+    """What is in one folder, as it was when it was listed: ``files`` and ``folders`` are their names, ``odd`` those of
+    files that are links, or no regular files, ``own`` those of ragdata itself."""
+
+    __slots__ = ("_paths", "below", "files", "folders", "matched", "may_match", "odd", "own", "path")
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files = self.folders = _NONE
+        self.odd: frozenset[str] = frozenset()
+        self.own = OWN
+        self.below: dict[str, _Folder] = {}
+        self.matched: dict[str, list[Path]] = {}
+        self.may_match: dict[tuple[tuple[str, ...], bool], tuple[str, ...]] = {}
+        self._paths: dict[str, Path] = {}  # each is made once: there may be very many
+
+    def path_of(self, name: str) -> Path:
+        """That of what is called so in it."""
+        return self._paths.get(name) or self._paths.setdefault(name, self.path / name)
+
+
+_NONE = Names(())
+
+
 class Tree:
     """Names of files and folders below ``root``, read when asked for and then kept.
 
@@ -30,46 +54,51 @@ class Tree:
         self.root = root
         self._passed_over = passed_over
         self.boundary = boundary if boundary is not None else boundary_of(root)
-        self._listed: dict[str, tuple[Names, Names]] = {}  # by text: paths are slow to compare
-        self._paths: dict[str, dict[str, Path]] = {}  # each is made once: there may be very many
-        self._matched: dict[str, dict[str, list[Path]]] = {}
-        self._odd: dict[str, frozenset[str]] = {}
+        self._listed: dict[str, _Folder] = {}  # by text: paths are slow to compare
         self.unreadable: list[Path] = []
 
     def names(self, folder: Path) -> tuple[list[str], list[str]]:
         """(names of files, names of folders) directly in ``folder``, sorted."""
-        files, folders = self._names(folder)
-        return files.all, folders.all
+        here = self._at(folder)
+        return here.files.all, here.folders.all
 
-    def _names(self, folder: Path) -> tuple[Names, Names]:
+    def _at(self, folder: Path) -> _Folder:
         place = str(folder)
         return self._listed.get(place) or self._listed.setdefault(place, self._list(folder, place))
 
-    def _list(self, folder: Path, place: str) -> tuple[Names, Names]:
+    def _list(self, folder: Path, place: str) -> _Folder:
         files: list[str] = []
         folders: list[str] = []
         odd: list[str] = []
+        here = _Folder(folder)
         try:
-            with os.scandir(folder) as entries:
+            with os.scandir(place) as entries:
                 for entry in entries:
                     _sort_entry(entry, files, folders, odd)
+            here.own = OWN.intersection(files)
         except OSError:
             self.unreadable.append(folder)
         if self._passed_over is not None:
-            files, folders = ([n for n in names if not self._passed_over(folder / n)] for names in (files, folders))
-        self._odd[place] = frozenset(odd)
-        return Names(f for f in files if f not in OWN), Names(f for f in folders if f != SIDECAR)
+            files, folders = ([n for n in names if not self._passed_over(here.path_of(n))] for names in (files, folders))
+        here.odd = frozenset(odd)
+        here.files = Names(files if OWN.isdisjoint(files) else (f for f in files if f not in OWN))
+        here.folders = Names(folders if SIDECAR not in folders else (f for f in folders if f != SIDECAR))
+        return here
 
     def paths(self, folder: Path, names: list[str]) -> list[Path]:
         """The files or folders called so in ``folder``."""
-        known = self._paths.setdefault(str(folder), {})
-        return [known.get(name) or known.setdefault(name, folder / name) for name in names]
+        return [*map(self._at(folder).path_of, names)]
 
     def is_plain(self, path: Path) -> bool:
         """Whether ``path`` was a regular file, and no link, when its folder was listed."""
         folder, name = os.path.split(str(path))
-        odd = self._odd.get(folder or ".")
-        return odd is not None and name not in odd
+        here = self._listed.get(folder or ".")
+        return here is not None and name not in here.odd
+
+    def may_have(self, folder: Path, name: str) -> bool:
+        """Whether a file of ragdata itself, called so, may be in ``folder``: not where that was listed, and has none."""
+        here = self._listed.get(str(folder))
+        return here is None or name in here.own
 
     def folders(self, start: Path | None = None) -> Iterator[Path]:
         """Every folder of the tree (or from ``start`` on, which is in it), a folder before what is in it."""
@@ -77,55 +106,63 @@ class Tree:
         while stack:
             folder = stack.pop()
             yield folder
-            names = [n for n in self.names(folder)[1] if n not in SKIPPED]
-            stack += [folder / n for n in reversed(names) if not n.startswith(".") or n in SHOWN_HIDDEN]
+            here = self._at(folder)
+            names = [n for n in here.folders.all if n not in SKIPPED]
+            stack += [here.path_of(n) for n in reversed(names) if not n.startswith(".") or n in SHOWN_HIDDEN]
 
     def match(self, folder: Path, pattern: str) -> list[Path]:
         """Files below ``folder`` that match ``pattern`` (one ``*`` level a segment), or folders if it ends in ``/``."""
-        known = self._matched.setdefault(str(folder), {})
-        found = known.get(pattern)
+        here = self._at(folder)
+        found = here.matched.get(pattern)
         if found is None:
-            found = known[pattern] = self._matches(folder, pattern)
+            found = here.matched[pattern] = self._matches(here, pattern)
         return found
 
-    def _matches(self, folder: Path, pattern: str) -> list[Path]:
+    def _matches(self, here: _Folder, pattern: str) -> list[Path]:
         parents, last, which = _parsed(pattern)
-        here = [folder]
+        folders = [here]
         for segment in parents:
-            if not (here := self._called(here, segment, 1)):
-                return here
-        return self._called(here, last, which)
+            folders = [below for one in folders for below in self._below(one, segment)]
+        return [
+            one.path_of(name) for one in folders for name in (one.folders if which else one.files).matching(last)
+        ]  # which most have none of
 
-    def _called(self, folders: list[Path], segment: str, which: int) -> list[Path]:
-        """The files (0) or folders (1) in these folders that match one segment."""
-        found: list[Path] = []
-        for folder in folders:
-            if names := self._names(folder)[which].matching(segment):  # which most have none of
-                found += self.paths(folder, names)
+    def _below(self, here: _Folder, segment: str) -> list[_Folder]:
+        """The folders in one that match one segment."""
+        found: list[_Folder] = []
+        for name in here.folders.matching(segment):
+            below = here.below.get(name)
+            found.append(below or here.below.setdefault(name, self._at(here.path_of(name))))
         return found
 
     def begun(self, folder: Path) -> tuple[set[str], set[str]]:
         """The names of files and of folders in ``folder``, and the segments (`beginnings`) that any of them matches."""
-        files, folders = self._names(folder)
-        return files.begun(), folders.begun()
+        here = self._at(folder)
+        return here.files.begun(), here.folders.begun()
 
-    def may_match(self, folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        """The patterns that files below ``folder`` match, or folders in the place of files, in their order.
+    def may_match(self, folder: Path, patterns: tuple[str, ...], instead: bool = False) -> tuple[str, ...]:
+        """The patterns that files below ``folder`` match, or folders in the place of files, in their order; those that
+        folders match alone where they are there ``instead``.
 
         Collections of tagged text have 94 patterns, which every folder without names of another format is tried with.
         """
-        numbers = sorted(set(self._reached(folder, _by_segments(patterns))))
-        return tuple(patterns[number] for number in numbers)
+        here, key = self._at(folder), (patterns, instead)
+        found = here.may_match.get(key)
+        if found is None:
+            numbers: set[int] = set()
+            self._reach(here, _by_segments(patterns), instead, numbers)
+            found = here.may_match[key] = tuple(patterns[number] for number in sorted(numbers))
+        return found
 
-    def _reached(self, folder: Path, patterns: _Segments) -> Iterator[int]:
-        """The numbers of the patterns that lead from ``folder`` to something."""
-        files, folders = (names.begun() for names in self._names(folder))
-        for names in (files, folders):
+    def _reach(self, here: _Folder, patterns: _Segments, instead: bool, numbers: set[int]) -> None:
+        """Add the numbers of the patterns that lead from a folder to something."""
+        folders = here.folders.begun()
+        for names in (folders,) if instead else (here.files.begun(), folders):
             for segment in patterns.last.keys() & names:
-                yield from patterns.last[segment]
+                numbers.update(patterns.last[segment])
         for segment in patterns.within.keys() & folders:
-            for below in self._called([folder], segment, 1):
-                yield from self._reached(below, patterns.within[segment])
+            for below in self._below(here, segment):
+                self._reach(below, patterns.within[segment], instead, numbers)
 
     def leads_out(self, path: Path) -> bool:
         """Whether ``path`` is a link to a file that may not be opened."""
@@ -135,8 +172,10 @@ class Tree:
 def _sort_entry(entry: os.DirEntry[str], files: list[str], folders: list[str], odd: list[str]) -> None:
     """``odd`` are those that are links, or no regular files."""
     try:
-        if not entry.is_file(follow_symlinks=False):
-            odd.append(entry.name)
+        if entry.is_file(follow_symlinks=False):
+            files.append(entry.name)
+            return
+        odd.append(entry.name)
         if entry.is_dir(follow_symlinks=False):
             folders.append(entry.name)
         elif not entry.is_dir():
@@ -182,6 +221,13 @@ def _by_segments(patterns: tuple[str, ...]) -> _Segments:
         met.update(parents, (name,))
     noted(met)
     return root
+
+
+def name_below(folder: Path, path: Path) -> str:
+    """What a path is called below a folder from which it was made, with ``/``."""
+    start, name = str(folder), str(path)
+    name = name if start == "." else name[len(start) :].lstrip(os.sep)
+    return name if os.sep == "/" else name.replace(os.sep, "/")
 
 
 def unreadable_folders(root: Path) -> list[Path]:
