@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragdatakit.files.paths import name_patterns
-from ragdatakit.files.paths.folders import Tree
+from ragdatakit.files.paths.folders import Tree, name_below
 from ragdatakit.files.paths.name_patterns import Names, is_name, noted
 
 NAMES = st.sets(st.text("ab.cé_[]", min_size=1, max_size=6), max_size=12)
@@ -76,3 +76,13 @@ def test_patterns_that_may_match_are_those_that_lead_to_something(
         leading = {p for p in asked if tree.match(root, p) or tree.match(root, f"{p.rstrip('/')}/")}
         assert leading <= set(may_match)
         assert set(may_match) - leading <= {p for p in asked if p.endswith("/") and tree.match(root, p.rstrip("/"))}
+        instead = tree.may_match(root, asked, instead=True)
+        assert list(instead) == [p for p in asked if tree.match(root, f"{p.rstrip('/')}/")]
+
+
+@pytest.mark.parametrize("folder", [".", "/", "a", "a/b c", "/a", "..", "../a", ".a"])
+@pytest.mark.parametrize("name", ["x", "x/y.json", ".h/..z", "a"])
+def test_what_a_path_is_called_below_a_folder(folder: str, name: str) -> None:
+    path = Path(folder) / name
+
+    assert name_below(Path(folder), path) == path.relative_to(folder).as_posix() == name

@@ -120,8 +120,10 @@ class DatasetRun:
 
     def _note_parquet(self) -> None:
         """Say once that files are in Parquet, for formats whose own loaders do not read it."""
+        if "parquet-not-loaded" not in self.dataset.format.adopts:
+            return
         files = [f for f in self.dataset.files if is_parquet(f.path) and self.kind(f).container in RECODED]
-        if files and "parquet-not-loaded" in self.dataset.format.adopts:
+        if files:
             more = f" (nor the {len(files) - 1:,} other files in it)" if len(files) > 1 else ""
             self.emit(files[0], Problem("parquet-not-loaded", facts={"more": more}))
 

@@ -27,6 +27,8 @@ class PythonBatch:
         """
         first = self.first_row
         last = self.columns[fields[-1]]
+        if len(fields) == 1 and not {list, type(None)}.intersection(map(type, last)):
+            return [*last], [*range(first, first + len(last))]
         values: list[Any] = []
         rows: list[int] = []
         heads = [self.columns[f] for f in fields[:-1]]

@@ -10,6 +10,7 @@ import sys
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from math import inf
 from typing import Any, ClassVar
 
 from ragdatakit.files.containers import strict_json
@@ -137,7 +138,7 @@ class RecordChecker:
             return []
         problems: list[Problem] = []
         known = 0
-        for field, name, usual, may_be_empty, usual_items in self._fields:
+        for field, name, usual, may_be_empty, usual_items, bounds in self._fields:
             if members is not None and name not in members:
                 continue
             found: Any = value.get(name, _ABSENT)
@@ -147,7 +148,8 @@ class RecordChecker:
                 continue
             known += 1
             is_usual = type(found) is usual and (may_be_empty or found)
-            if is_usual and (usual_items is None or usual_items.issuperset(map(type, found))):
+            is_usual = is_usual and (usual_items is None or usual_items.issuperset(map(type, found)))
+            if is_usual and (bounds is None or _are_within(found, *bounds)):
                 continue  # as most are
             items = _check_field(record, field, found, problems)
             if items is not None and (first := next(items, None)) is not None:
@@ -182,13 +184,21 @@ _USUAL: dict[str, type] = {"string": str, "integer": int, "array": list, "object
 _USUAL_ITEMS: dict[str | None, set[type] | None] = {None: None, "any": None, "string": {str}, "integer": {int}}
 
 
-def _usual(field: Field) -> tuple[type | None, bool, set[type] | None]:
-    """The type of which a value of the field needs no closer look (None: all do), whether it may be empty, and the
-    types of which the items of a list need none (None: all)."""
-    bounded = field.minimum is not None or field.maximum is not None
+def _usual(field: Field) -> tuple[type | None, bool, set[type] | None, tuple[float, float] | None]:
+    """The type of which a value of the field needs no closer look (None: all do), whether it may be empty, the types
+    of which the items of a list need none (None: all), and between what an integer, or those in a list, must lie."""
     is_plain = not field.enum and field.items in _USUAL_ITEMS and field.values in (None, "any")
-    quick = is_plain and not (bounded and "integer" in (field.type, field.items))
-    return _USUAL.get(field.type) if quick else None, not field.non_empty, _USUAL_ITEMS.get(field.items)
+    bounds = None
+    if "integer" in (field.type, field.items) and (field.minimum is not None or field.maximum is not None):
+        bounds = -inf if field.minimum is None else field.minimum, inf if field.maximum is None else field.maximum
+    return _USUAL.get(field.type) if is_plain else None, not field.non_empty, _USUAL_ITEMS.get(field.items), bounds
+
+
+def _are_within(found: Any, least: float, most: float) -> bool:
+    """Whether an integer, or each of a list of them, lies between two numbers."""
+    if type(found) is int:
+        return least <= found <= most
+    return not found or (least <= min(found) and max(found) <= most)
 
 
 def decoded_text(raw: bytes) -> tuple[str, Problem | None]:

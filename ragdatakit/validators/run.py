@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.files.configuration.chosen import Configuration
+from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_names import PLAIN_NAMES, READ_AS
 from ragdatakit.late_dataclasses import dataclass
@@ -124,7 +124,8 @@ def check_paths(
     if options.quality is not None:
         _check_quality(checked, options, carried, report)
     for each in checked:
-        _check_required(each, detected.configuration_of(each.dataset), options, carried, report)
+        if (configuration := detected.configuration_of(each.dataset)) is not NONE:
+            _check_required(each, configuration, options, carried, report)
     if options.tables is not None:
         for each in checked:
             _check_tables(each, options.tables, options, carried, report)

@@ -119,7 +119,7 @@ def settle(
     names: dict[str, str] = {}
     for collector in collectors:
         counts.update(collector.by_rule)
-        for state in collector.states():
+        for state in collector.states() if collector.by_rule or known else ():
             severities[state.rule.code] = state.severity
             names[state.rule.code] = state.rule.name
     counts.subtract(known)

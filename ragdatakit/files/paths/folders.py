@@ -79,7 +79,9 @@ class Tree:
         except OSError:
             self.unreadable.append(folder)
         if self._passed_over is not None:
-            files, folders = ([n for n in names if not self._passed_over(here.path_of(n))] for names in (files, folders))
+            files, folders = (
+                [n for n in names if not self._passed_over(here.path_of(n))] for names in (files, folders)
+            )
         here.odd = frozenset(odd)
         here.files = Names(files if OWN.isdisjoint(files) else (f for f in files if f not in OWN))
         here.folders = Names(folders if SIDECAR not in folders else (f for f in folders if f != SIDECAR))
@@ -96,7 +98,7 @@ class Tree:
         return here is not None and name not in here.odd
 
     def may_have(self, folder: Path, name: str) -> bool:
-        """Whether a file of ragdata itself, called so, may be in ``folder``: not where that was listed, and has none."""
+        """Whether a file of ragdata itself, called so, may be in ``folder``: not where none was listed."""
         here = self._listed.get(str(folder))
         return here is None or name in here.own
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.strict_json import escape
@@ -26,6 +27,15 @@ _READ = {"queries", "documents", "positives", "scores", "triplets"}
 _NUMBER = late_pattern(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 
+@cache
+def _needs(kind: str, split: str | None, has_scores: bool) -> Needs:
+    if kind == "scores":
+        return Needs(records=True, columns=("@doc_ids",), values=True, looks_up=True, in_ranges=True, by_file=True)
+    may_be_empty = kind == "triplets" and split == "validation"
+    batches = kind != "triplets" and has_scores
+    return Needs(records=kind != "triplets", batches=batches, may_be_empty=may_be_empty, in_ranges=True, by_file=True)
+
+
 class LightSpladeChecks(FormatChecks):
     """Checks of one light-splade dataset."""
 
@@ -42,13 +52,7 @@ class LightSpladeChecks(FormatChecks):
         self._records: dict[tuple[str, str | None], int] = {}
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        if kind == "scores":
-            return Needs(records=True, columns=("@doc_ids",), values=True, looks_up=True, in_ranges=True, by_file=True)
-        may_be_empty = kind == "triplets" and split == "validation"
-        batches = kind != "triplets" and self._has_scores
-        return Needs(
-            records=kind != "triplets", batches=batches, may_be_empty=may_be_empty, in_ranges=True, by_file=True
-        )
+        return _needs(kind, split, self._has_scores)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):

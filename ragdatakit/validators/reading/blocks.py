@@ -32,13 +32,16 @@ counted from 0 at the beginning of its block."""
 _NAMES = {b"\n": "lf", b"\r\n": "crlf", b"\r": "cr"}
 
 
+_End = tuple[int, int, int]
+
+
 @dataclass(slots=True)
 class LineEnds:
     """How often each line end occurs, and where first: (count, line within the block, offset)."""
 
-    lf: tuple[int, int, int] = (0, 0, 0)
-    crlf: tuple[int, int, int] = (0, 0, 0)
-    cr: tuple[int, int, int] = (0, 0, 0)
+    lf: _End = (0, 0, 0)
+    crlf: _End = (0, 0, 0)
+    cr: _End = (0, 0, 0)
 
     def count(self, end: bytes, line: int, offset: int) -> None:
         """One more line ends so."""
@@ -48,12 +51,18 @@ class LineEnds:
 
     def add(self, other: LineEnds, line: int, offset: int) -> None:
         """Take in what a later part has, which begins at this line and offset."""
-        for name in ("lf", "crlf", "cr"):
-            count, first, at = getattr(self, name)
-            more, its_first, its_at = getattr(other, name)
-            if more:
-                place = (first, at) if count else (its_first + line, its_at + offset)
-                setattr(self, name, (count + more, *place))
+        if other.lf[0]:
+            self.lf = _together(self.lf, other.lf, line, offset)
+        if other.crlf[0]:
+            self.crlf = _together(self.crlf, other.crlf, line, offset)
+        if other.cr[0]:
+            self.cr = _together(self.cr, other.cr, line, offset)
+
+
+def _together(before: _End, behind: _End, line: int, offset: int) -> _End:
+    count, first, at = before
+    more, its_first, its_at = behind
+    return (count + more, first, at) if count else (more, its_first + line, its_at + offset)
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ _BIG_IN_RANGES = {"csv": ("ragdatakit.validators.ranges.csv_replaying", "RangedC
 """Those of which only big datasets are."""
 
 
+@cache
 def reader_of(container: str, big: bool, in_ranges: bool = False) -> type[FileRun]:
     """The class whose objects read a file of a small or a big dataset."""
     module, name = _BIG_RUNS.get(container, _RUNS[container]) if big else _RUNS[container]

@@ -392,10 +392,11 @@ class LinesRun(FileRun):
         return header, line[len(header) :]
 
     def _report_ends(self) -> None:
-        ends, (_, end) = LineEnds(), self._header()
+        ends, (_, end) = self._ends, self._header()
         if end:
+            ends = LineEnds()
             ends.count(end, 0, 0)
-        ends.add(self._ends, 0, 0)
+            ends.add(self._ends, 0, 0)
         if ends.cr[0]:
             self._report_end("lone-carriage-return", ends.cr, {})
         both = {name: getattr(ends, name) for name in _END_NAMES if getattr(ends, name)[0]}
