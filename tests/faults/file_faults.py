@@ -132,7 +132,7 @@ def _not_utf8(target: Target) -> Iterator[Injection]:
 def _line_ends(target: Target) -> Iterator[Injection]:
     file = target.file
     this = file.cells[target.index]
-    mixed = target.places(_shared(target, "mixed-line-endings"))
+    mixed = target.places(_shared(target, "mixed-line-endings") if len(file.cells) > 1 else "")
     yield target.injection(target.replaced(replace(this, end=b"\r\n")), "CR LF", "on one line", mixed)
     lone = target.places(_shared(target, "lone-carriage-return"))
     yield target.injection(target.replaced(replace(this, end=b"\r")), "CR LF", "a lone CR", lone)

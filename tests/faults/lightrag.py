@@ -24,7 +24,7 @@ _STORES = {
 
 
 def drafts() -> tuple[Draft, ...]:
-    """One store a dataset, given by its name; and payloads, a line each."""
+    """One store a dataset, given by its name; and one payload."""
     found = []
     for kind, (path, key, value) in _STORES.items():
         records = [dict(zip((key, value), _record(kind, i), strict=True)) for i in range(SIZE)]
@@ -33,7 +33,7 @@ def drafts() -> tuple[Draft, ...]:
         found.append(
             Draft(f"lightrag {kind}", LIGHTRAG, (file,), own_rules=_own_rules, consequences=_consequences, notes=notes)
         )
-    file = DraftFile("custom_kg.json", LIGHTRAG.file("payload"), tuple(cell(_payload(i)) for i in range(SIZE)))
+    file = DraftFile("custom_kg.json", LIGHTRAG.file("payload"), (cell(_payload(0)),))
     notes = {"entry": "custom_kg.json", "format": "lightrag"}
     found.append(Draft("lightrag payload", LIGHTRAG, (file,), own_rules=_own_rules, notes=notes))
     return tuple(found)
@@ -113,4 +113,5 @@ OWN: dict[tuple[str, str, str], str] = {
     ("payload", "relationships", "an item twice"): "repeated-relationship",
     ("payload", "", "extra key"): "unknown-payload-key",
     ("payload", "", "byte-order mark"): "!payload-not-json",
+    ("payload", "", "gone"): "!payload-not-json",
 }
