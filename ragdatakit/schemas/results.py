@@ -72,8 +72,9 @@ class Budget:
 RemoteSource = TypedDict(  # noqa: UP013 - of a class Python compiles the types, for which it first makes its tree's
     "RemoteSource", {"url": str, "revision": str | None, "files": dict[str, str]}
 )
-"""What a URL stood for: ``revision`` is the commit (null where the store has none), ``files`` are those that were
-read, by their paths below the URL, each with its version: its ETag, its generation or the digest of its content."""
+RemoteSource.__doc__ = """What a URL stood for: ``revision`` is the commit (null where the store has none), ``files``
+are those that were read, by their paths below the URL, each with its version: its ETag, its generation or the digest of
+its content."""
 
 
 @dataclass(slots=True, repr=False)
