@@ -3,6 +3,9 @@
 A check makes a `Problem`, which is the same value until it becomes a `Finding`. Where its record is at hand, it gets a
 `Place` at once; where no more than a row number or some values are known, it is `Pending` until the files were looked
 through once more.
+
+Longer than other modules, as what is counted, what is kept and what is shown of a finding go through one place, where
+each finding costs time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""One dataset checked: files read once in order, key columns gathered, set checks, the format's own rules."""
+"""One dataset checked: files read once in order, key columns gathered, set checks, the format's own rules.
+
+Longer than other modules, as all readers of files report through the one run, which knows places, keys and fixes.
+"""
 
 from __future__ import annotations
 
