@@ -286,7 +286,6 @@ def _known_sound(
         dataset, settings = chosen[number]
         if is_big(dataset):
             return None
-        settings = replace(settings, selection=replace(settings.selection, counted=True))
         collector = _check(dataset, settings, alone, Counter(), Report(), lambda finding: None)
         if collector.faults or not all(file.readable and file.to_end for file in dataset.files):
             return None
