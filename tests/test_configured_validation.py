@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from ragdatakit import validate
+from ragdatakit.files.configuration.chosen import Configurations
+from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.run_settings import RunSettings
 from tests.command_line import FIXTURES, GOOD, Outcome, run
 
 SPLADE = FIXTURES / "light-splade" / "broken" / "dangling-qid" / "data"
@@ -109,6 +114,22 @@ def test_each_path_has_its_own_settings(project: Path) -> None:
     _, _, document = checked("data", "inner")
 
     assert [(f["path"].split("/")[0], f["severity"]) for f in document["findings"]] == [("inner", "warning")]
+
+
+def test_datasets_of_which_the_same_is_said_share_their_settings(project: Path) -> None:
+    shutil.copytree(SPLADE, project / "data" / "again")
+    shutil.copytree(SPLADE, project / "data" / "other")
+    shutil.copytree(BEIR, project / "data" / "beir")
+    configure(project, "ignore = ['SP1']\n[[dataset]]\npath = '**/other'\nselect = 'SP2'")
+    configuration = Configurations(True).of(project)
+    found = {each.root.name: each for each in detect(project / "data").datasets}
+    run_settings = RunSettings(Selection(), (), RunOptions())
+
+    settings = {name: run_settings.of(dataset, configuration) for name, dataset in found.items()}
+
+    assert settings["splade"] is settings["again"]
+    assert len({id(each) for each in settings.values()}) == 3
+    assert (settings["splade"].selection.select, settings["other"].selection.select) == ((), ("SP2",))
 
 
 def shown(outcome: Outcome) -> list[str]:

@@ -22,6 +22,11 @@ from tests.command_line import GOOD, run
             "{}:2: unknown setting 'x' of [[tool.ragdata.dataset]]",
         ),
         ("ragdata.toml", "[quality]\nmost-tokens = 'x'\n", "expected an integer"),
+        (
+            "ragdata.toml",
+            "severity = 'info'\n",
+            '{}:1: [severity] is not a table; write severity = {{ SP210 = "info" }}',
+        ),
         ("pyproject.toml", "[tool]\nragdata = 3\n", "{}: [tool.ragdata] is not a table"),
         ("pyproject.toml", "[tool.ragdata\n", "{} is not TOML"),
     ],

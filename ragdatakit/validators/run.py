@@ -29,9 +29,9 @@ from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
 from ragdatakit.validators.run_options import RunOptions, TableCheck
 from ragdatakit.validators.run_settings import (
     DatasetSettings,
+    RunSettings,
     refuse_idle,
     report_missing,
-    settings_of,
     settle,
     why_idle,
 )
@@ -147,9 +147,10 @@ def _settled(
     """What holds for each dataset. Raises as `refuse_idle` does."""
     found: list[tuple[Dataset, DatasetSettings]] = []
     idle: list[tuple[Dataset, str]] = []
+    run_settings = RunSettings(selection, profiles, options)
     for dataset in detected.datasets:
         configuration = detected.configuration_of(dataset)
-        settings = settings_of(dataset, configuration, selection, profiles, options)
+        settings = run_settings.of(dataset, configuration)
         found.append((dataset, settings))
         if why := why_idle(dataset, configuration, settings, options):
             idle.append((dataset, why))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -20,6 +21,9 @@ from ragdatakit.schemas.texts import many
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.visible_text import visible_text
+
+if TYPE_CHECKING:
+    from ragdatakit.files.configuration.reading import Given, Name
 
 USUAL_HOPS = 3
 
@@ -45,46 +49,61 @@ def place_of(dataset: Dataset) -> Path:
     return dataset.files[0].path if dataset.layout == "file" and dataset.files else dataset.root
 
 
-def settings_of(
-    dataset: Dataset, configuration: Configuration, selection: Selection, profiles: tuple[str, ...], options: RunOptions
-) -> DatasetSettings:
-    """What holds for a dataset; ``selection``, ``profiles`` and ``options`` are what the command line says.
+class RunSettings:
+    """What holds for the datasets of a run: ``selection``, ``profiles`` and ``options`` are what the command line says.
 
-    Raises `UnknownNameError` where the configuration names a profile that the format does not have.
+    It is settled once for all datasets of which the same is said, so that they share what is kept with a selection.
     """
-    chosen = tuple(p for p in profiles if p in dataset.format.profiles)
-    if configuration is NONE:
+
+    def __init__(self, selection: Selection, profiles: tuple[str, ...], options: RunOptions) -> None:
+        self._selection, self._profiles, self._options = selection, profiles, options
+        self._known: dict[tuple[str, int, tuple[int, ...]], DatasetSettings] = {}
+
+    def of(self, dataset: Dataset, configuration: Configuration) -> DatasetSettings:
+        """What holds for a dataset; the configuration outlives the run.
+
+        Raises `UnknownNameError` where the configuration names a profile that the format does not have.
+        """
+        given = configuration.at(place_of(dataset))
+        key = dataset.format.name, id(configuration), tuple(map(id, given.values()))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._settled(dataset.format, configuration, given)
+        return found
+
+    def _settled(self, fmt: Format, configuration: Configuration, given: Mapping[Name, Given]) -> DatasetSettings:
+        selection, options = self._selection, self._options
+        chosen = tuple(p for p in self._profiles if p in fmt.profiles)
+        if configuration is NONE:
+            return DatasetSettings(
+                selection=selection,
+                profiles=chosen or fmt.default_profiles,
+                max_hops=options.max_hops or USUAL_HOPS,
+                fails_on=_FAILING[options.fail_on or "error"],
+            )
+        if not self._profiles and (named := given.get(("profile",))) is not None:
+            for name in named.value:
+                if name not in fmt.profiles:
+                    raise UnknownNameError("profile", name, fmt.profiles, f"of {fmt.name}", place=named.place)
+            chosen = named.value
+        found = {name: one.value for name, one in given.items()}
+        levels = {name[1]: level for name, level in found.items() if name[0] == "severity"}
         return DatasetSettings(
-            selection=selection,
-            profiles=chosen or dataset.format.default_profiles,
-            max_hops=options.max_hops or USUAL_HOPS,
-            fails_on=_FAILING[options.fail_on or "error"],
+            selection=replace(
+                selection,
+                select=selection.select or found.get(("select",), ()),
+                ignore=selection.ignore or found.get(("ignore",), ()),
+                severities={**_by_name(fmt, configuration, levels), **selection.severities},
+                ignored_in=_ignored_in(configuration),
+                fixable=found.get(("fixable",)),
+                unfixable=found.get(("unfixable",), ()),
+            ),
+            profiles=chosen or fmt.default_profiles,
+            max_hops=options.max_hops or found.get(("max-hops",), USUAL_HOPS),
+            fails_on=_FAILING[options.fail_on or configuration.value("fail-on") or "error"],
+            budgets={name[1]: number for name, number in found.items() if name[0] == "max"},
+            thresholds={n[1]: one.value for n, one in configuration.values.items() if n[0] == "quality"},
         )
-    given = configuration.at(place_of(dataset))
-    if not profiles and (named := given.get(("profile",))) is not None:
-        for name in named.value:
-            if name not in dataset.format.profiles:
-                where = f"of {dataset.format.name}"
-                raise UnknownNameError("profile", name, dataset.format.profiles, where, place=named.place)
-        chosen = named.value
-    found = {name: one.value for name, one in given.items()}
-    levels = {name[1]: level for name, level in found.items() if name[0] == "severity"}
-    return DatasetSettings(
-        selection=replace(
-            selection,
-            select=selection.select or found.get(("select",), ()),
-            ignore=selection.ignore or found.get(("ignore",), ()),
-            severities={**_by_name(dataset.format, configuration, levels), **selection.severities},
-            ignored_in=_ignored_in(configuration),
-            fixable=found.get(("fixable",)),
-            unfixable=found.get(("unfixable",), ()),
-        ),
-        profiles=chosen or dataset.format.default_profiles,
-        max_hops=options.max_hops or found.get(("max-hops",), USUAL_HOPS),
-        fails_on=_FAILING[options.fail_on or configuration.value("fail-on") or "error"],
-        budgets={name[1]: number for name, number in found.items() if name[0] == "max"},
-        thresholds={n[1]: one.value for n, one in configuration.values.items() if n[0] == "quality"},
-    )
 
 
 def _by_name(fmt: Format, configuration: Configuration, levels: Mapping[str, Severity]) -> dict[str, Severity]:

@@ -111,7 +111,8 @@ class _Reader:
 
     def _table(self, setting: Setting, value: Any, keys: Keys) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            raise RagdataError(f"{self.file.place(keys)}: {self._header(setting, keys)} is not a table")
+            hint = f"; write {setting.name} = {setting.example}" if setting.example else ""
+            raise RagdataError(f"{self.file.place(keys)}: {self._header(setting, keys)} is not a table{hint}")
         return value
 
     def _sections(self, setting: Setting, value: Any, keys: Keys) -> None:
