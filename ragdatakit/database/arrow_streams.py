@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema, put_together
+from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema, in_parts, put_together
 
 if TYPE_CHECKING:
     import duckdb
@@ -166,7 +166,7 @@ class ColumnStream:
 
     def __init__(self, schema: Schema, batches: Iterable[Sequence[PackedColumn]]) -> None:
         self._schema = schema
-        self._batches = iter(batches)
+        self._batches = itertools.chain.from_iterable(map(in_parts, batches))
         self._functions = (_Get(self._put_schema), _Get(self._put_next), _Words(lambda _: None))
         self._streams: list[_Stream] = []
         self.raised: BaseException | None = None

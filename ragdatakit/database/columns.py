@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.late_dataclasses import dataclass
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="np.generic")
 _MOST_ROWS, _MOST_TOGETHER = 1 << 14, 1 << 19
 """Rows and bytes of batches that are put together."""
+_MOST_WRITTEN = 1 << 25
+"""Bytes of repeated texts that are written out at once."""
 _MOST_EXACT = 1 << 53
 """Integers beyond it are not all floats."""
 
@@ -61,6 +63,17 @@ class PackedColumn:
     known: KnownTexts | None = None
     members: Mapping[str, int] | None = None
 
+    def rows(self, first: int, last: int) -> PackedColumn:
+        """Some of its rows, which are in the same memory."""
+        import numpy as np
+
+        valid = None
+        if self.buffers[0] is not None:
+            valid = np.packbits(bits_of(self)[first:last], bitorder="little")
+        kind, end = (_NUMBERS[self.kind], last) if self.kind in _NUMBERS else (_offset_of(self.kind), last + 1)
+        places = np.frombuffer(self.buffers[1], kind)[first:end]  # type: ignore[arg-type]
+        return PackedColumn(self.kind, last - first, (valid, places, *self.buffers[2:]), self.items)
+
 
 class RepeatedTexts(PackedColumn):
     """A column of texts each of which is in some rows one after the other: those of ``values``, each so many times
@@ -97,6 +110,12 @@ class RepeatedTexts(PackedColumn):
         object.__setattr__(self, name, made.buffers)
         return made.buffers
 
+    def rows(self, first: int, last: int) -> RepeatedTexts:
+        """Some of its rows."""
+        import numpy as np
+
+        return RepeatedTexts(self.values, np.diff(self.counts.cumsum().clip(first, last), prepend=first))
+
     @property
     def rounds(self) -> int:
         """How often the values come."""
@@ -123,6 +142,14 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
     contents = [b"" if content is None else _only(bytes, content) for content in values]
     buffers = (_valid(values), _offsets([len(content) for content in contents], "int64"), b"".join(contents))
     return PackedColumn(kind, len(values), buffers)
+
+
+def packed_runs(values: Sequence[str]) -> PackedColumn:
+    """Texts none of which is empty, of which many are the same as the one before. Raises as `packed`."""
+    import numpy as np
+
+    runs = [(value, sum(1 for _ in own)) for value, own in groupby(values)]
+    return RepeatedTexts(packed(Kind.TEXT, [value for value, _ in runs]), np.array([count for _, count in runs]))
 
 
 def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
@@ -200,10 +227,28 @@ def put_together(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence
         yield _as_one(held)
 
 
-def size_of_column(column: PackedColumn) -> int:
-    """The bytes of a column in memory."""
+def in_parts(columns: Sequence[PackedColumn]) -> Iterator[Sequence[PackedColumn]]:
+    """The same rows in several batches, where repeated texts would take much memory once they are written out."""
+    import numpy as np
+
+    repeated = [column for column in columns if isinstance(column, RepeatedTexts)]
+    if sum(column.size for column in repeated) <= _MOST_WRITTEN:
+        yield columns
+        return
+    sizes = sum(column.in_rows(np.diff(texts_of(column.values)[1]).astype(np.int64)) for column in repeated)
+    ends = np.cumsum(sizes)
+    first, last = 0, len(ends)
+    while first < last:
+        before = int(ends[first - 1]) if first else 0
+        end = max(int(np.searchsorted(ends, before + _MOST_WRITTEN, "right")), first + 1)
+        yield [column.rows(first, end) for column in columns]
+        first = end
+
+
+def size_of_column(column: PackedColumn, *, written: bool = True) -> int:
+    """The bytes of a column in memory, where repeated texts are ``written`` out or not."""
     if isinstance(column, RepeatedTexts):
-        return column.size
+        return column.size if written else size_of_column(column.values) + column.counts.nbytes
     own = sum(len(one) if isinstance(one, bytes) else one.nbytes for one in column.buffers if one is not None)
     return own + (size_of_column(column.items) if column.items is not None else 0)
 
@@ -223,7 +268,7 @@ def _joined(columns: Sequence[PackedColumn]) -> PackedColumn:
     if kind in _NUMBERS:
         numbers = [np.frombuffer(column.buffers[1], _NUMBERS[kind], column.length) for column in columns]  # type: ignore[arg-type]
         return PackedColumn(kind, length, (valid, np.concatenate(numbers)))
-    offset = "int64" if kind is Kind.BYTES else "int32"
+    offset = _offset_of(kind)
     places = [np.frombuffer(column.buffers[1], offset, column.length + 1) for column in columns]  # type: ignore[arg-type]
     sizes = np.concatenate([np.diff(own) for own in places])
     offsets = _offsets(sizes, offset)  # type: ignore[arg-type]
@@ -288,6 +333,9 @@ def values_in(column: PackedColumn) -> list[Any]:
 
         numbers: list[Any] = np.frombuffer(column.buffers[1], _NUMBERS[column.kind])[: column.length].tolist()  # type: ignore[arg-type]
         return numbers
+    if isinstance(column, RepeatedTexts):
+        values = values_in(column.values) * column.rounds
+        return [*chain.from_iterable(map(repeat, values, column.counts.tolist()))]
     if column.kind is not Kind.TEXT:
         return [value_at(column, row) for row in range(column.length)]
     data, offsets = texts_of(column)
@@ -376,6 +424,11 @@ def _number(kind: Kind, value: Any) -> Any:
     if isinstance(value, bool):
         raise TypeError("bool is not an integer")
     return int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+
+
+def _offset_of(kind: Kind) -> str:
+    """The numbers that places of a kind are in: of texts, or of what is in lists."""
+    return "int64" if kind is Kind.BYTES else "int32"
 
 
 def _only(kind: Any, value: Any) -> Any:

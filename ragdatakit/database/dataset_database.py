@@ -22,7 +22,7 @@ from ragdatakit.database.id_tables import IdTable, IdValues
 from ragdatakit.database.quick_plans import in_one_thread, plan_at_once
 from ragdatakit.database.reread_rows import RereadRows
 from ragdatakit.database.row_batches import row_batches, schema_of
-from ragdatakit.database.tables_of_rows import FilledTable
+from ragdatakit.database.tables_of_rows import FilledTable, LongIds
 from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.arrow_library import arrow_library
@@ -195,6 +195,7 @@ class DatasetDatabase:
         self._scratch: ScratchFolder | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._few: int | None = None
+        self._long_ids = LongIds()
 
     def __repr__(self) -> str:
         return f"DatasetDatabase({self.name!r}, {self.format!r}: {', '.join(self.tables) or 'no tables'})"
@@ -202,8 +203,12 @@ class DatasetDatabase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        try:
+            if error is not None:
+                self._long_ids.explain(error, (file for part in self._parts for file in part.files))
+        finally:
+            self.close()
 
     @property
     def losses(self) -> Losses:
@@ -592,7 +597,9 @@ class DatasetDatabase:
         if len(names) < 2:
             return False
         known = len(self.losses.unread)
-        filled = {name: FilledTable(name, self._connect, self.wants_facts, self._most_held) for name in names}
+        filled = {
+            name: FilledTable(name, self._connect, self.wants_facts, self._most_held, self._long_ids) for name in names
+        }
         ways: list[Callable[..., Iterator[Mapping[str, Any]]]] = [partial(_rows_together, group)]
         if source.columns is not None and all(one.is_held for one in filled.values()):
             ways.append(source.columns)
@@ -626,7 +633,7 @@ class DatasetDatabase:
 
     def _fill_by_rows(self, table: str) -> int:
         most = self._most_held if self._size <= _FEW_BYTES else 0
-        filled = FilledTable(table, self._connect, self.wants_facts, most)
+        filled = FilledTable(table, self._connect, self.wants_facts, most, self._long_ids)
         filled.begin()
         filled.add(row_batches(table, self._tables.peek(table), None if self._strict else self.losses))
         return self._take(table, filled)

@@ -161,7 +161,7 @@ class HeldRows:
         self._firsts.append(self.rows)
         self._batches.append(columns)
         self.rows += columns[0].length
-        self._size += sum(map(size_of_column, columns))
+        self._size += sum(size_of_column(column, written=False) for column in columns)
         return self._size <= self.most
 
     def without_apart(self, columns: Sequence[PackedColumn]) -> Sequence[PackedColumn]:

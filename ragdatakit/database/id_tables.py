@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.arrow_streams import incoming
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    A = TypeVar("A", bound=np.generic)
     Numbers = npt.NDArray[np.int64]
 
 _AT_ONCE = 1 << 16
@@ -212,19 +213,34 @@ def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
         return None
     numbers, odd, first = np.empty(rows, np.int64), dict[int, str](), 0
     for column in columns:
-        data, offsets = texts_of(column)
-        own = numbers[first : first + column.length]
+        values = column.values if isinstance(column, RepeatedTexts) else column
+        data, offsets = texts_of(values)
+        own = np.empty(values.length, np.int64)
         left = _put_integers(data, offsets, own)
-        if len(odd) + len(left) > _MOST_ODD * rows:
+        is_left = np.zeros(values.length, np.bool_)
+        is_left[left] = True
+        if len(odd) + int(np.count_nonzero(_in_rows(column, is_left))) > _MOST_ODD * rows:
             return None
-        for row in left.tolist():
-            text = data[offsets[row] : offsets[row + 1]].tobytes().decode()
+        texts = {}
+        for place in left.tolist():
+            text = data[offsets[place] : offsets[place + 1]].tobytes().decode()
             value = integer_of(text)
-            own[row] = value or 0
+            own[place] = value or 0
             if value is None:
-                odd[first + row] = text
+                texts[place] = text
+        numbers[first : first + column.length] = _in_rows(column, own)
+        if texts:
+            places = _in_rows(column, np.arange(values.length))
+            of_rows = np.flatnonzero(np.isin(places, [*texts]))
+            given = zip((of_rows + first).tolist(), places[of_rows].tolist(), strict=True)
+            odd |= {row: texts[place] for row, place in given}
         first += column.length
     return IdValues(numbers, _finished(numbers, odd)) if rows else None
+
+
+def _in_rows(column: PackedColumn, of_values: npt.NDArray[A]) -> npt.NDArray[A]:
+    """What each value that the column has in memory has, for each row."""
+    return column.in_rows(of_values) if isinstance(column, RepeatedTexts) else of_values
 
 
 def _is_whole(column: PackedColumn) -> bool:
@@ -241,7 +257,7 @@ def _most_odd(columns: Sequence[PackedColumn], rows: int) -> bool:
         data, offsets = texts_of(column.values if isinstance(column, RepeatedTexts) else column)
         firsts = data[offsets[:-1][np.diff(offsets) > 0]]
         is_odd = (firsts - np.uint8(ord("0")) > 9) & (firsts != ord("-"))
-        left -= int(np.count_nonzero(column.in_rows(is_odd) if isinstance(column, RepeatedTexts) else is_odd))
+        left -= int(np.count_nonzero(_in_rows(column, is_odd)))
         if left < 0:
             return True
     return False

@@ -4,13 +4,13 @@ raised."""
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.database.columns import Kind, PackedColumn, Schema, packed
+from ragdatakit.database.columns import Kind, PackedColumn, Schema, packed, packed_runs
 from ragdatakit.files.containers.json_text import HALVES
 from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.files.paths.sql_text import sql_text
@@ -20,9 +20,9 @@ from ragdatakit.schemas.errors import MachineError, RagdataError
 from ragdatakit.schemas.texts import as_text, many
 
 _BATCH_ROWS = 8192
-_STEPS = ((1 << 25, _BATCH_ROWS), (1 << 27, _BATCH_ROWS // 8))
-"""Up to so many characters of a batch so many rows at a time: 32-bit offsets of a column end at 2 GiB."""
-_LEAST_STEP = 64
+_MOST_TEXT, _MOST_IDS = 1 << 25, 1 << 20
+"""Characters of the texts in a batch of several rows, as 32-bit offsets of a column end at 2 GiB; and of the ids in a
+column of one, from which they are looked at."""
 _MOST_CONTENT = 1 << 20
 """Bytes of a file (an image, a skill) that are taken into a database."""
 
@@ -69,23 +69,48 @@ def row_batches(table: str, rows: Iterator[Any], losses: Losses | None) -> Itera
     schema = schema_of(table)
     readable = _accounted(table, rows, losses) if losses is not None else rows
     while chunk := list(islice(readable, _BATCH_ROWS)):
-        columns = list(zip(*chunk, strict=True))
-        step = _step(columns, schema)
-        for first in range(0, len(chunk), step):
+        columns = dict(zip(schema, zip(*chunk, strict=True), strict=True))
+        repeated, ends = _large(columns, schema)
+        for first, last in pairwise(ends):
             yield [
-                _column(values[first : first + step], table, name, kind, losses)
-                for values, (name, kind) in zip(columns, schema.items(), strict=True)
+                repeated[name].rows(first, last)
+                if name in repeated
+                else _column(columns[name][first:last], table, name, kind, losses)
+                for name, kind in schema.items()
             ]
 
 
-def _step(columns: Sequence[Sequence[Any]], schema: Schema) -> int:
-    """How many rows of these columns are few enough for their offsets and for memory."""
-    texts = [c for c, kind in zip(columns, schema.values(), strict=True) if kind is Kind.TEXT]
+def _large(columns: Mapping[str, Sequence[Any]], schema: Schema) -> tuple[dict[str, PackedColumn], list[int]]:
+    """Where the texts of some rows are so long that not all of them may be in memory at once: columns of ids that many
+    rows share, and after how many rows the batches end whose other texts are few enough. Usually that is one batch."""
+    rows = len(next(iter(columns.values())))
+    texts = {name: columns[name] for name, kind in schema.items() if kind is Kind.TEXT}
     try:
-        size = sum(sum(map(len, filter(None, values))) for values in texts)
+        sizes = {name: sum(map(len, filter(None, values))) for name, values in texts.items()}
     except TypeError:  # which is reported of the column
-        return _BATCH_ROWS
-    return next((step for most, step in _STEPS if size < most), _LEAST_STEP)
+        return {}, [0, rows]
+    found = {name: _repeated(texts[name], size) for name, size in sizes.items() if name.endswith("_id")}
+    repeated = {name: column for name, column in found.items() if column is not None}
+    if sum(size for name, size in sizes.items() if name not in repeated) < _MOST_TEXT:
+        return repeated, [0, rows]
+    ends, size = [0], 0
+    others = [values for name, values in texts.items() if name not in repeated]
+    for row, own in enumerate(zip(*others, strict=True)):
+        size += (more := sum(map(len, filter(None, own))))
+        if size > _MOST_TEXT and row > ends[-1]:
+            ends.append(row)
+            size = more
+    return repeated, [*ends, rows]
+
+
+def _repeated(values: Sequence[str], size: int) -> PackedColumn | None:
+    """The column of ids, of so many characters, that are long and mostly those of the row before; None of others."""
+    if size < _MOST_IDS or not all(values) or size < 2 * sum(len(value) for value, _ in groupby(values)):
+        return None
+    try:
+        return packed_runs(values)
+    except UnicodeEncodeError:  # which is reported of the column
+        return None
 
 
 def _accounted(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:

@@ -32,7 +32,7 @@ _MOST_NEAR, _MOST_LISTED = 3, 20
 _PLACE = re.compile(r"\n+LINE (\d+): (.*)\n( *)(\^+)")
 _LIKE_A_FILE = re.compile(r"[/\\]|://|\.(csv|tsv|json|jsonl|ndjson|parquet|txt|gz|db|duckdb)$")
 _CAST_OF = re.compile(r"Could not convert string .* when casting from source column (.+)$")
-_WORDS_OF_MEMORY = ("Out of Memory", "to allocate", "bad allocation", "max_temp_directory_size")
+_WORDS_OF_MEMORY = ("Out of Memory", "to allocate", "failed to pin block", "bad allocation", "max_temp_directory_size")
 _TOO_DEEP = "the query is nested too deeply"
 _BY_SETTING = re.compile(r"[^.]*\bUse \"?SET\b.*", re.S)
 """DuckDB's remedies that a query does not have."""
