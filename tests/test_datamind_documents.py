@@ -204,3 +204,21 @@ def test_without_metadata_titles_of_chunked_documents_are_lost(tmp_path: Path) -
     write_tables(tables, "datamind", tmp_path, metadata="none")
 
     assert account(tables)[("lost", "documents", "title")] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        ("data/profiles/a/page.md", []),
+        ("data/profiles/a/page.txt", []),
+        ("data/skills/page.md", []),
+        ("data/profiles/a/tables/page.sql", ["RD118"]),
+    ],
+)
+def test_a_page_of_html_is_prose_and_no_table(tmp_path: Path, name: str, codes: list[str]) -> None:
+    put(tmp_path, "data/profiles/a/tide.md")
+    put(tmp_path, name, text=b"<!DOCTYPE html>\n<html><body>Lit.</body></html>\n")
+
+    findings = ragdatakit.validate(tmp_path, format="datamind").findings
+
+    assert [f.code for f in findings if f.severity == "error"] == codes

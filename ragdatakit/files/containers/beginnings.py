@@ -69,13 +69,14 @@ def encoding_other_than_utf8(head: bytes) -> str:
     return next(name for mark, name in _WIDE if head.startswith(mark))
 
 
-def why_not_text(head: bytes) -> str:
-    """Why what begins with these unpacked bytes is not data as text of UTF-8, in words; empty where it may be."""
+def why_not_text(head: bytes, prose: bool = False) -> str:
+    """Why what begins with these unpacked bytes is not data as text of UTF-8, in words; empty where it may be. A page
+    of HTML may be ``prose``."""
     if (b"\0" in head or not is_utf8(head)) and (found := _ANY_BINARY.match(head)):  # a text may begin with GIF89a
         return f"it holds {[*_BINARY.values()][(found.lastindex or 1) - 1]}"
     if encoding := encoding_other_than_utf8(head):
         return f"it is {encoding}"
-    if _PAGE.match(head):
+    if not prose and _PAGE.match(head):
         return IS_PAGE
     return "there are NUL bytes in it" if b"\0" in head and _is_noise(head) else ""
 

@@ -612,13 +612,13 @@ def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
         return False
 
 
-def head_fault(head: bytes, size: int, text: bool = True, lines: bool = False) -> FileFault | None:
-    """What is wrong with a file of so many bytes by its first ones: it is a pointer of Git LFS, no ``text``, or one
-    array, or objects over several lines, in place of ``lines``."""
+def head_fault(head: bytes, size: int, text: bool = True, lines: bool = False, prose: bool = False) -> FileFault | None:
+    """What is wrong with a file of so many bytes by its first ones: it is a pointer of Git LFS, no ``text`` (or
+    ``prose``), or one array, or objects over several lines, in place of ``lines``."""
     if head.startswith(LFS_PREFIX) and size < _LONGEST_POINTER:
         return FileFault("lfs-pointer", {"size": lfs_size(head)})
     beginning = unpacked(head, HEAD_BYTES)[0] if text else b""
-    if reason := why_not_text(beginning):
+    if reason := why_not_text(beginning, prose):
         return FileFault("not-text", {"reason": reason})
     found = (ONE_ARRAY if is_array(beginning) else SPREAD if is_spread(beginning) else "") if lines else ""
     return FileFault(ARRAY_FOR_LINES, {"found": found}) if found else None

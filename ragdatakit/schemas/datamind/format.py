@@ -66,6 +66,7 @@ FILES = (
         kind="skills",
         title="knowledge skills",
         container="text",
+        prose=True,
         suffixes=(".md",),
         description="v1: Markdown files, indexed whole.",
     ),
@@ -73,6 +74,7 @@ FILES = (
         kind="claude-skills",
         title="skills",
         container="text",
+        prose=True,
         suffixes=("SKILL.md",),
         description="v2: one folder per skill, with a front matter block in SKILL.md.",
     ),
@@ -87,6 +89,7 @@ FILES = (
         kind="documents",
         title="raw documents",
         container="text",
+        prose=True,
         description="Texts in the folder of a profile, at any depth: v1 indexes them where there are no chunks, v2 "
         "always.",
     ),

@@ -35,7 +35,7 @@ def check_text(run: RunContext, file: DataFile) -> bool:
         run.emit(file, Problem("line-too-long", facts={"bytes": TEXT_LIMIT}))
         return False
     file.bytes = len(data)
-    if (fault := head_fault(data[:HEAD_BYTES], len(data))) is not None:
+    if (fault := head_fault(data[:HEAD_BYTES], len(data), prose=run.kind(file).prose)) is not None:
         run.emit(file, Problem(fault.rule, facts=fault.facts, hint=fault.hint))
         return False
     lines: list[tuple[int, bytes]] = []
