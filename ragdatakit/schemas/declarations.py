@@ -321,8 +321,8 @@ class File:
     (in a text: keys at the beginning of a line, as YAML has them).
     ``suffixes`` are the endings the framework accepts. ``instead_of``: files of this kind have the same names as those
     of another one, whose records are elements of an array; here they are the members of an object. ``prose`` is any
-    text for people, of which a page of HTML may be one. A file that nothing else tells is known by its first bytes where it is declared what it ``begins`` with (one of these) and what
-    its beginning ``holds`` (all of these).
+    text for people, of which a page of HTML may be one. A file that nothing else tells is known by its first bytes
+    where it is declared what it ``begins`` with (one of these) and what its beginning ``holds`` (all of these).
     """
 
     kind: str

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import Findings, NewFindings
 
 _Keep = Callable[[Finding], object]
-_Sound = tuple[str | None, list[tuple[int | None, int]]]
-"""What is left of a sound dataset: its profile, and of each file how many records and bytes it has."""
+_Sound = tuple[str | None, list[tuple[str, int | None, int]]]
+"""What is left of a sound dataset: its profile, and of each file its kind and how many records and bytes it has."""
 
 _FEWEST = 16
 """Small datasets for which it pays to copy this process once."""
@@ -290,7 +290,7 @@ def _known_sound(
         collector = _check(dataset, settings, alone, Counter(), Report(), lambda finding: None)
         if collector.faults or not all(file.readable and file.to_end for file in dataset.files):
             return None
-        return dataset.profile, [(file.records, file.bytes) for file in dataset.files]
+        return dataset.profile, [(file.kind, file.records, file.bytes) for file in dataset.files]
 
     with Forks(sound, len(chosen), others if has_one_thread() else 0) as forks:
         yield forks.take
@@ -299,8 +299,8 @@ def _known_sound(
 def _take_sound(dataset: Dataset, settings: DatasetSettings, sound: _Sound, report: Report) -> Collector:
     """Take what another process found of a dataset that is sound."""
     dataset.profile = sound[0]
-    for file, numbers in zip(dataset.files, sound[1], strict=True):
-        file.records, file.bytes = numbers
+    for file, found in zip(dataset.files, sound[1], strict=True):
+        file.kind, file.records, file.bytes = found
     report.datasets += summaries(dataset, {})
     return Collector(dataset.format, settings.profiles, settings.selection)
 
