@@ -40,10 +40,16 @@ def end_at_once() -> None:
             signal.signal(number, _stop_here)
 
 
+def ending_signals() -> list[int]:
+    """The signals that end a run."""
+    return [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+
+
 def _signals() -> list[int]:
-    """The signals that end a run; not one that the caller ignores (``nohup``, or behind a shell)."""
-    numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-    return [n for n in numbers if signal.getsignal(n) in (signal.SIG_DFL, signal.default_int_handler, _stop_here)]
+    """Those that may be handled; not one that the caller ignores (``nohup``, or behind a shell)."""
+    return [
+        n for n in ending_signals() if signal.getsignal(n) in (signal.SIG_DFL, signal.default_int_handler, _stop_here)
+    ]
 
 
 def _stop_here(number: int, _frame: FrameType | None) -> NoReturn:

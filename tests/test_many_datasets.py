@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from itertools import zip_longest
@@ -104,6 +105,24 @@ run._check = fragile
     assert "some are left" not in said
 
 
+def test_copies_that_are_ended_at_once_say_nothing(many: Path) -> None:
+    _, alone, _ = run("validate", str(many), "--jobs", "1")
+    ended = """
+import signal
+whole = os.fork
+def ended():
+    child = whole()
+    if not child:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return child
+os.fork = ended
+"""
+    code, report, said = run("validate", str(many), "--jobs", "2", more=ended)
+
+    assert (code, report) == (1, alone)
+    assert said.splitlines() == ["copies: 1"]
+
+
 def test_a_process_with_other_threads_is_not_copied(many: Path) -> None:
     thread = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
 
@@ -155,6 +174,55 @@ with Forks(lambda number: number if number > 30 else None, 100, 1) as asked:
 """
 
     assert in_one_thread(code) == "{None}\n"
+
+
+def test_a_copy_ignores_what_is_ignored_and_has_no_handler() -> None:
+    code = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, lambda *_: None)
+def answer(number):
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    return [int(signal.getsignal(each)) for each in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)], len(mask)
+with Forks(answer, 2, 1) as asked:
+    print(asked.take(1), len(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+"""
+
+    ignored, usual = int(signal.SIG_IGN), int(signal.SIG_DFL)
+    assert in_one_thread(code) == f"{([ignored, usual, usual], 0)} 0\n"
+
+
+def test_a_signal_while_copies_are_made_leaves_none() -> None:
+    code = """
+import signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+whole = os.fork
+def ended():
+    child = whole()
+    if child:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return child
+os.fork = ended
+try:
+    with Forks(lambda number: number, 9, 2) as asked:
+        print("not here")
+except SystemExit as stop:
+    try:
+        print(stop.code, os.waitpid(-1, 0))
+    except ChildProcessError:
+        print(stop.code, "none is left")
+"""
+
+    assert in_one_thread(code) == "3 none is left\n"
+
+
+def test_a_copy_has_no_pipes_of_others() -> None:
+    code = """
+with Forks(lambda number: len(os.listdir("/proc/self/fd")), 4, 3) as asked:
+    print(len({asked.take(number) for number in (1, 2, 3)}))
+"""
+
+    assert in_one_thread(code) == "1\n"
 
 
 def test_without_a_process_more_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

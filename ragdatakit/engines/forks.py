@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, Self
 
+from ragdatakit.stopping import ending_signals
+
 _TASKS = Path("/proc/self/task")
 """Where Linux lists the threads of this process, also those of libraries."""
 
@@ -44,14 +46,22 @@ class Forks:
         self._copies: list[tuple[int, BinaryIO]] = []
 
     def __enter__(self) -> Self:
+        if not self._others:
+            return self
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ending_signals())  # until it is known who is to get them
         try:
             for number in range(1, self._others + 1):
-                self._copies.append(self._fork(range(number, self._questions, self._others + 1)))
+                self._copies.append(self._fork(range(number, self._questions, self._others + 1), before))
         except OSError:  # no process more, no file more: those that are there are of no use, as they take turns
             self._end()
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        except BaseException:  # what a signal raises that came meanwhile
+            self._end()
+            raise
         return self
 
-    def _fork(self, mine: Iterable[int]) -> tuple[int, BinaryIO]:
+    def _fork(self, mine: Iterable[int], signals: Iterable[int]) -> tuple[int, BinaryIO]:
         reading, writing = os.pipe()
         try:
             child = os.fork()
@@ -60,16 +70,21 @@ class Forks:
             os.close(writing)
             raise
         if not child:
-            self._serve(writing, mine)
+            self._serve(writing, mine, signals)
         os.close(writing)
         return child, os.fdopen(reading, "rb")
 
-    def _serve(self, writing: int, mine: Iterable[int]) -> NoReturn:
+    def _serve(self, writing: int, mine: Iterable[int], signals: Iterable[int]) -> NoReturn:
         """Nothing of the process that was copied may happen here once more: no exception leaves this, no handler of
-        its end is called, no buffer of it is written."""
+        its end is called, no buffer of it is written; what it ignores (as behind ``nohup``) is ignored. Who has gone
+        is to be noticed, so no pipe of another copy stays open."""
         try:
-            for signals in (signal.SIGTERM, signal.SIGHUP):
-                signal.signal(signals, signal.SIG_DFL)
+            for each in ending_signals():
+                if signal.getsignal(each) is not signal.SIG_IGN:
+                    signal.signal(each, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+            for _, other in self._copies:
+                other.close()
             with os.fdopen(writing, "wb") as pipe:
                 lead = _PATIENCE
                 for number in mine:
