@@ -14,11 +14,12 @@ import pytest
 from ragdatakit.api.report import report
 from ragdatakit.database import columns, row_batches, tables_of_rows
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
-from ragdatakit.database.columns import Kind, RepeatedTexts, in_parts, packed, packed_same, values_in
+from ragdatakit.database.columns import Kind, RepeatedTexts, in_parts, most_written, packed, packed_same, values_in
 from ragdatakit.database.id_tables import integers_in
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import Run
 from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import MachineError
 from tests.command_line import run
 from tests.test_arrow_streams import VALUES
 
@@ -65,8 +66,7 @@ def test_where_memory_does_not_suffice_their_place_is_reported(long_id: Path, mo
 
     assert done.code == 2
     assert re.search(
-        r'records\.jsonl:3: runs\.question_id "é{49}…" has 100,000 characters, and 300 rows have it: .*--memory-limit',
-        done.err,
+        r'records\.jsonl:3: runs\.question_id "é{49}…" has 100,000 characters in 300 rows, 60\.0 MB in all', done.err
     )
 
 
@@ -112,6 +112,22 @@ def test_the_database_gets_them_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     with duckdb.connect() as connection, incoming(connection, "given", schema, [[repeated, numbers, own]]):
         rows = connection.execute("select id, number, same from given").fetchall()
     assert rows == [*zip(values_in(own), values_in(numbers), values_in(own), strict=True)]
+
+
+def test_the_database_does_not_get_what_it_could_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_MOST_WRITTEN", 50)
+    repeated = RepeatedTexts(packed(Kind.TEXT, ["b" * (1 << 20), "c"]), np.array([30, 5000]))
+    assert most_written([repeated, repeated], 2048) == 2 * ((30 << 20) + 2018)
+    assert most_written([repeated], 5000) == (30 << 20) + 4970
+    assert most_written([repeated], 9000) == (30 << 20) + 5000
+    with duckdb.connect() as connection, incoming(connection, "given", {"id": Kind.TEXT}, [[repeated]]):
+        assert connection.execute("select sum(length(id)) from given").fetchall() == [((30 << 20) + 5000,)]
+    with (
+        duckdb.connect(config={"memory_limit": "30MiB"}) as connection,
+        pytest.raises(MachineError, match="not enough memory"),
+        incoming(connection, "given", {"id": Kind.TEXT}, [[repeated]]),
+    ):
+        connection.execute("create table kept as from given")
 
 
 @pytest.mark.parametrize(("values", "kind", "arrow"), VALUES, ids=lambda v: ascii(v)[:30])

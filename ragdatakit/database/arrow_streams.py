@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema, in_parts, put_together
+from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema, in_parts, most_written, put_together
+from ragdatakit.files.machine import DATABASE_MEMORY
+from ragdatakit.schemas.errors import MachineError
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,6 +30,8 @@ _FORMATS = {
     Kind.INTEGERS: b"+l",
 }
 _NULLABLE = 2
+_VECTOR = 2048
+"""Rows that DuckDB reads at once."""
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
 _HELD: dict[int, Any] = {}
 """By the number in ``private_data``, what a structure that was given away shows."""
@@ -265,10 +269,10 @@ def incoming(
     connection: duckdb.DuckDBPyConnection, name: str, schema: Schema, batches: Iterable[Sequence[PackedColumn]]
 ) -> Iterator[None]:
     """Batches of columns as a relation that a query may read once. What stops them is raised, not what DuckDB makes
-    of it."""
+    of it: `MachineError` of rows that it could not read again."""
     import duckdb
 
-    batches = iter(batches)
+    batches = (_readable(connection, columns) for columns in batches)
     ahead = list(itertools.islice(batches, 2))
     stream = ColumnStream(schema, put_together(itertools.chain(ahead, batches)))
     connection.register(name, stream)
@@ -281,6 +285,16 @@ def incoming(
         raise
     finally:
         connection.unregister(name)
+
+
+def _readable(connection: duckdb.DuckDBPyConnection, columns: Sequence[PackedColumn]) -> Sequence[PackedColumn]:
+    """Raise where the long ids of the rows that DuckDB reads at once take all the memory that it may have: it would put
+    gigabytes on the disk first, and never read them."""
+    if most := most_written(columns, _VECTOR):
+        number, unit = connection.execute("select current_setting('memory_limit')").fetchall()[0][0].split()
+        if most > float(number) * (1 << 10 * "bKMGT".index(unit[0])):
+            raise MachineError(DATABASE_MEMORY)
+    return columns
 
 
 @contextmanager

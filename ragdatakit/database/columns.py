@@ -231,18 +231,33 @@ def in_parts(columns: Sequence[PackedColumn]) -> Iterator[Sequence[PackedColumn]
     """The same rows in several batches, where repeated texts would take much memory once they are written out."""
     import numpy as np
 
-    repeated = [column for column in columns if isinstance(column, RepeatedTexts)]
-    if sum(column.size for column in repeated) <= _MOST_WRITTEN:
+    ends = _written(columns)
+    if ends is None:
         yield columns
         return
-    sizes = sum(column.in_rows(np.diff(texts_of(column.values)[1]).astype(np.int64)) for column in repeated)
-    ends = np.cumsum(sizes)
-    first, last = 0, len(ends)
+    first, last = 0, len(ends) - 1
     while first < last:
-        before = int(ends[first - 1]) if first else 0
-        end = max(int(np.searchsorted(ends, before + _MOST_WRITTEN, "right")), first + 1)
+        end = max(int(np.searchsorted(ends, ends[first] + _MOST_WRITTEN, "right")) - 1, first + 1)
         yield [column.rows(first, end) for column in columns]
         first = end
+
+
+def most_written(columns: Sequence[PackedColumn], rows: int) -> int:
+    """The most bytes that repeated texts of so many rows, one after the other, take once they are written out; 0 where
+    that is not much."""
+    ends = _written(columns)
+    return int((ends[rows:] - ends[:-rows]).max(initial=0) if len(ends) > rows else ends[-1]) if ends is not None else 0
+
+
+def _written(columns: Sequence[PackedColumn]) -> npt.NDArray[np.int64] | None:
+    """Up to each row, the bytes of repeated texts that are written out; None where that is not much."""
+    import numpy as np
+
+    repeated = [column for column in columns if isinstance(column, RepeatedTexts)]
+    if sum(column.size for column in repeated) <= _MOST_WRITTEN:
+        return None
+    sizes = sum(column.in_rows(np.diff(texts_of(column.values)[1]).astype(np.int64)) for column in repeated)
+    return np.concatenate(([0], np.cumsum(sizes)))
 
 
 def size_of_column(column: PackedColumn, *, written: bool = True) -> int:

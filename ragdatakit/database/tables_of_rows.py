@@ -51,8 +51,8 @@ class LongIds:
             return
         column, text, rows = self._found
         where = next(filter(None, (_place(file, text) for file in files)), "")
-        words = f"{column} {quoted(text)} has {many(len(text), 'character')}, and {many(rows, 'row')} have it"
-        raise MachineError(f"{where}{words}: {fault}, or shorten it ({size(self._size)})") from error
+        words = f"{column} {quoted(text)} has {many(len(text), 'character')} in {many(rows, 'row')}"
+        raise MachineError(f"{where}{words}, {size(self._size)} in all; shorten it: {fault}") from error
 
 
 def _place(file: DataFile, text: str) -> str:

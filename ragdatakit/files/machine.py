@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ragdatakit.schemas.errors import MachineError
 
 _MEMORY = "there is not enough memory; give the machine more or raise its limit (ulimit -v), or lower --memory-limit"
-_DATABASE = "the database has not enough memory; raise --memory-limit, or give the machine more (ulimit -v)"
+DATABASE_MEMORY = "the database has not enough memory; raise --memory-limit, or give the machine more (ulimit -v)"
 _THREADS = "no further thread can be started; raise the limit of processes (ulimit -u) or of memory (ulimit -v)"
 _FILES = "too many files are open at once; raise the limit (ulimit -n)"
 _ERRORS: Mapping[int, str] = {
@@ -25,7 +25,7 @@ _SAYINGS = (
     ("std::bad_alloc", _MEMORY),
     ("failed to map segment", _MEMORY),
     ("Cannot allocate memory", _MEMORY),
-    ("failed to pin block", _DATABASE),
+    ("failed to pin block", DATABASE_MEMORY),
 )
 """How libraries say it that have no exception of its own for it."""
 
@@ -53,7 +53,7 @@ def machine_fault(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return _MEMORY
     if type(error).__name__ == "OutOfMemoryException":  # of DuckDB, which need not be imported for this
-        return _DATABASE
+        return DATABASE_MEMORY
     if isinstance(error, OSError):
         words = _ERRORS.get(error.errno or 0, "")
         where = f"{os.fsdecode(error.filename)}: " if words and isinstance(error.filename, str | bytes) else ""
