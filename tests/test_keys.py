@@ -21,7 +21,7 @@ from ragdatakit.arrays.code_tables import HashTable
 from ragdatakit.arrays.codes import WIDE as WIDE_CODES
 from ragdatakit.arrays.codes import mix
 from ragdatakit.arrays.growing import GrowingArray
-from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
+from ragdatakit.arrays.keys import NumpyBatch, NumpyConsistency, NumpyIndex
 from ragdatakit.arrays.pairs import PairIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.paths.sql_text import hash_expression
@@ -180,6 +180,22 @@ def test_columns_with_gaps_are_taken_record_by_record_if_not_known(data: st.Data
 
 
 @pytest.mark.skipif(library() is None, reason="it is the library that has tables of pairs")
+def test_what_a_batch_has_made_is_in_the_rows_where_it_stands_later() -> None:
+    batch = NumpyBatch(3, 0)
+    batch.columns = {"name": codes_of_texts(["a", None, "b"]), "value": codes_of_texts([None, "x", "y"])}
+    batch.valid = {"name": np.array([True, False, True]), "value": np.array([False, True, True])}
+
+    before = batch.pairs("name", "value", "z")
+    batch.first_row = 10
+    names, values, rows = batch.pairs("name", "value", "z")
+
+    assert before[2].tolist() == [0, 2]
+    assert rows.tolist() == [10, 12]
+    assert names.tolist() == codes_of_texts(["a", "b"]).tolist()
+    assert values.tolist() == codes_of_texts(["z", "y"]).tolist()
+    assert batch.columns["value"][1:].tolist() == codes_of_texts(["x", "y"]).tolist()
+
+
 @pytest.mark.parametrize("apart", [3, 30])
 def test_pairs_whose_numbers_are_far_apart_have_no_table_by_number(apart: int) -> None:
     count = 1 << 18

@@ -46,8 +46,13 @@ def flat_words(codes: Codes) -> Words:
 
 
 def together(parts: Sequence[npt.NDArray[T]]) -> npt.NDArray[T]:
-    """The codes, or integers, of all parts, of which there is one; numpy itself copies wide codes word by word."""
+    """The codes, or integers, of all parts, of which there is one; see `copied`."""
     return np.concatenate([*map(flat_words, parts)]).view(parts[0].dtype)
+
+
+def copied(codes: Codes) -> Codes:
+    """A copy: numpy itself copies wide codes word by word."""
+    return flat_words(codes).copy().view(codes.dtype)
 
 
 def codes_of(codes: Codes, rows: npt.NDArray[np.bool_]) -> Codes:

@@ -21,6 +21,8 @@ from ragdatakit.arrays.codes import (
     Rows,
     are_among,
     are_same,
+    codes_of,
+    copied,
     distinct,
     first_of_each,
     first_words,
@@ -70,6 +72,7 @@ class NumpyBatch:
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
         self._taken: dict[tuple[str, ...], tuple[list[Codes], Rows | range]] = {}
+        self._pairs: dict[tuple[str, str, Any], tuple[Codes, Codes, Rows | range]] = {}
         self._open: dict[tuple[str, ...], list[Marks] | None] = {}
         self._fresh: dict[tuple[str, ...], list[Marks] | None] = {}
 
@@ -146,23 +149,32 @@ class NumpyBatch:
 
     def pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, Any]:
         """Codes of the names, of what each is given (a missing value counts as ``default``), and the rows."""
-        values = self.columns[value]
-        valid = self.valid[value]
-        if valid is not None:
-            values = values.copy()
-            values[~valid] = _default_code(default, values.dtype)
+        key = name, value, default
+        if key not in self._pairs:
+            self._pairs[key] = self._make_pairs(*key)
+        names, values, owners = self._pairs[key]
+        return names, values, self._rows_of(owners)
+
+    def _make_pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, Rows | range]:
         names, keep = self.columns[name], self.valid[name]
-        if keep is None:
-            return names, values, range(self.first_row, self.first_row + self.length)
-        where = np.flatnonzero(keep)
-        return names[where], values[where], where + self.first_row
+        values, valid = self.columns[value], self.valid[value]
+        owners: Rows | range = range(self.length)
+        if keep is not None:
+            owners = np.flatnonzero(keep)
+            names, values = names[owners], values[owners]
+            valid = valid[owners] if valid is not None else None
+        elif valid is not None:
+            values = copied(values)
+        if valid is not None:
+            values[np.flatnonzero(~valid)] = _default_code(default, values.dtype)
+        return names, values, owners
 
     def spellings(self, field: str) -> tuple[Codes, Codes, Any]:
         """Codes of a text column's values reduced to what spelling does not change, of the values, and the rows."""
         names, rows = self.codes((field,))
         valid = self.valid[field]
         reduced = self.spelled[field]
-        return reduced if valid is None else reduced[valid], names, rows
+        return reduced if valid is None else codes_of(reduced, valid), names, rows
 
     def look_up_pairs(self, store: NumpyConsistency, names: Sequence[tuple[str, str]], default: Any) -> None:
         """Ask which of what `give_pairs` gives is known where it is compared. Any thread may."""

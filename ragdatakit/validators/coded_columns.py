@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from ragdatakit.arrays.codes import Codes, distinct, mix
+from ragdatakit.arrays.codes import Codes, copied, distinct, mix
 from ragdatakit.arrays.keys import NumpyBatch
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.scanner.notes import REFUSED
@@ -27,35 +27,48 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
     """Codes of Python values, as `KeyColumns.of_values` reads them."""
     plain = keys.of_values(values, 0)
     batch = NumpyBatch(len(values), 0)
+    asked: list[tuple[dict[str, Codes], str, list[str | None]]] = []
     for name in keys.names:
         column = plain.columns[name]
-        if name in keys.item_types or list in set(map(type, column)):
+        types = set(map(type, column))
+        if name in keys.item_types or list in types:
             items = [(i, v) for i, vs in enumerate(column) if vs is not None for v in vs if v is not None]
             codes = _codes([v for _, v in items], keys.item_types.get(name))
             batch.lists[name] = (codes, np.array([i for i, _ in items], np.int64))
             batch.headed[name] = np.array([i for i, vs in enumerate(column) if vs], np.int64)
             continue
-        batch.columns[name] = _codes(column, keys.types.get(name))
-        there = None not in column
-        batch.valid[name] = None if there else np.array([v is not None for v in column], np.bool_)
+        kind = keys.types.get(name)
+        if _are_texts(types, kind):
+            asked.append((batch.columns, name, _texts(column)))
+        else:
+            batch.columns[name] = _codes(column, kind)
+        batch.valid[name] = None if None not in column else np.array([v is not None for v in column], np.bool_)
         if name in keys.spelled:
-            batch.spelled[name] = _spelled_codes(column)
+            spelled = [spelling(v) if isinstance(v, str) else None for v in column]
+            asked.append((batch.spelled, name, spelled))
+    at, codes = 0, codes_of_texts([text for _, _, texts in asked for text in texts])  # at once: of few each would cost
+    for columns, name, texts in asked:
+        columns[name] = codes[at : (at := at + len(texts))]
     return batch
 
 
-def _spelled_codes(column: list[Any]) -> Any:
-    return codes_of_texts([spelling(v) if isinstance(v, str) else None for v in column])
+def _are_texts(types: set[type], kind: str | None) -> bool:
+    return kind != "integer" and types.isdisjoint((int, bool, tuple))
 
 
-def _codes(column: list[Any], kind: str | None) -> Any:
+def _texts(column: list[Any]) -> list[str | None]:
+    return [v if isinstance(v, str) else None for v in column]
+
+
+def _codes(column: list[Any], kind: str | None) -> Codes:
     """Codes of values of this kind, or (None) of what they are; where there are none, those of texts."""
     types = set(map(type, column))
+    if _are_texts(types, kind):
+        return codes_of_texts(_texts(column))
     if tuple in types:
         width = max(len(v) for v in column if v)
         *heads, last = (codes_of_texts([v[i] if v else "" for v in column]) for i in range(width))
         return functools.reduce(lambda codes, head: mix(head, codes), reversed(heads), last)
-    if kind != "integer" and types.isdisjoint((int, bool)):
-        return codes_of_texts([v if isinstance(v, str) else None for v in column])
     return np.array([0 if v is None else v for v in column] if None in column else column, np.int64).view(np.uint64)
 
 
@@ -93,13 +106,14 @@ def coded_scan(
         if name in given:
             batch.columns[name], batch.valid[name] = given[name]
         if late is not None and name not in batch.lists:
+            if name not in given:  # it may be made of the same codes as another one
+                batch.columns[name] = copied(batch.columns[name])
             _put_late(batch, name, late, rows)
     return batch
 
 
 def _put_late(batch: NumpyBatch, name: str, late: NumpyBatch, rows: Any) -> None:
     """The keys of the records that the scanner has left open."""
-    batch.columns[name] = batch.columns[name].copy()  # a derived column may be made of the same codes
     if late.columns[name].dtype == batch.columns[name].dtype:  # else there is none that can be read
         batch.columns[name][rows] = late.columns[name]
     known, valid = late.valid[name], batch.valid[name]
