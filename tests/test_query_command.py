@@ -186,6 +186,13 @@ def test_what_cannot_be_done_is_reported(words: tuple[str, ...], message: str) -
     assert "Traceback" not in shown.err
 
 
+def test_a_query_before_the_path_is_put_behind_it() -> None:
+    shown = run("query", "select count(*) from documents", str(GOOD))
+
+    assert shown.code == 2
+    assert f'the path comes first: ragdata query {GOOD} "select count(*) from documents"' in shown.err
+
+
 @pytest.mark.usefixtures("queries_in_processes")
 def test_a_fault_on_the_way_leaves_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "rows.csv"

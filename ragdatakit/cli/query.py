@@ -99,6 +99,8 @@ def _check(words: dict[str, Any]) -> str | None:
         return None
     if words["sql"] is None:
         raise click.UsageError('what to ask? Give SQL ("select …"), - for standard input, or --tables')
+    if os.path.lexists(words["sql"]) and not os.path.lexists(words["path"]):
+        raise click.UsageError(f"the path comes first: ragdata query {words['sql']} {_in_shell(str(words['path']))}")
     if words["output_format"] == "parquet" and out is None and sys.stdout.isatty():
         raise click.UsageError("--output-format parquet is not for a terminal; give --output-file FILE")
     if words["limit"] is None:
