@@ -26,10 +26,10 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
         return reason
     if is_locked(path):
         return "permission denied"
+    if path.exists() and not boundary.holds(path):  # which is said of all such links
+        return ""
     if not is_regular(path):
         return "it is not a regular file"
-    if not boundary.holds(path):  # which is said of all such links
-        return ""
     if is_parquet(path):
         return damage(path, boundary)
     name = path.name.lower().removesuffix(".gz")
