@@ -180,7 +180,8 @@ def test_a_copy_ignores_what_is_ignored_and_has_no_handler() -> None:
     code = """
 import signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-signal.signal(signal.SIGTERM, lambda *_: None)
+for each in (signal.SIGTERM, signal.SIGINT):
+    signal.signal(each, lambda *_: None)
 def answer(number):
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     return [int(signal.getsignal(each)) for each in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)], len(mask)
