@@ -56,7 +56,7 @@ class NumpyBatch:
     of the columns whose spelling is compared, reduced to what spelling does not change. ``texts`` are columns of CSV as
     text: for each row the number of its text (-1: it has none), and those texts. ``found`` has, by reference field, the
     position of each readable code among the keys. ``noted`` are the rows of scanned lines that Python has seen, and
-    their records.
+    their records; of ``left_open`` of them the scanner knows nothing.
     """
 
     def __init__(self, length: int, first_row: int) -> None:
@@ -69,6 +69,7 @@ class NumpyBatch:
         self.spelled: dict[str, Codes] = {}
         self.texts: dict[str, tuple[Rows, list[str]]] = {}
         self.noted: list[tuple[int, Any]] = []
+        self.left_open = 0
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
         self._taken: dict[tuple[str, ...], tuple[list[Codes], Rows | range]] = {}

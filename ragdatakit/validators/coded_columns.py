@@ -88,6 +88,7 @@ def coded_scan(
     batch = NumpyBatch(scanned.rows, 0)
     late = coded_values(keys, values) if values else None
     rows = np.array([note[1] for note in scanned.notes if note[0] == REFUSED], np.int64)
+    batch.left_open = len(rows)
     given: dict[str, ScannedCodes] = {}
     for name, column in scanned.columns.items():
         if column.is_list:

@@ -34,7 +34,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         "CR013 corpus-not-list error",
         since="0.2.0",
         summary="The corpus is JSON, but not one list: an object, lines of JSON, a text.",
-        message="one list of documents is expected",
+        message="the file is {there}; one list of documents is expected",
         upstream="loading stops with TypeError or JSONDecodeError",
         hint="write a list of documents",
         bad=_DOCUMENT[1:-1],

@@ -65,7 +65,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
         "HR021 corpus-not-list error",
         summary="The corpus is JSON, but not one list: lines of JSON, a text, a number.",
-        message="one list of passages is expected",
+        message="the file is {there}; one list of passages is expected",
         upstream="the run stops with TypeError or JSONDecodeError",
         hint='write a list of {"title": …, "text": …}',
         fix=("safe: put the lines into one array", "unsafe: take the list out of the object, if it has nothing else"),

@@ -150,7 +150,7 @@ class HippoRagChecks(FormatChecks):
 
     def _derive_of_questions(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         self._name_set(batch)
-        self._note_unchecked(self._name if batch.length else None)
+        self._note_unchecked(self._name if batch.length > batch.left_open else None)
 
     def _name_set(self, batch: Any) -> None:
         """The data set, the same for all records of a file."""

@@ -58,6 +58,7 @@ class LightRagChecks(FormatChecks):
         self._chunks = ChunkStore(self._known)
         self._reported: set[str] = set()
         self._vectors: VectorCheck | None = None
+        self._payloads = 0
 
     def start(self) -> Iterator[Placed]:
         """Files that are missing, or packed; a payload is opened by who calls LightRAG."""
@@ -108,6 +109,7 @@ class LightRagChecks(FormatChecks):
         if not isinstance(value, dict):
             return ()
         if file.kind == "payload":
+            self._payloads += 1
             return payload_problems(value)
         key, record = list(value.values())[:2] if len(value) > 1 else ("", None)
         if file.kind == "documents" and self._known.documents is not None:
@@ -135,18 +137,19 @@ class LightRagChecks(FormatChecks):
         return self._vectors.problems(file, source)
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
-        """What is wrong with a store as a whole; one that was not read to its end is compared with nothing."""
+        """What is wrong with a store as a whole; one that was not read to its end, or of which no record could be
+        read, is compared with nothing."""
         if file.kind == "payload":
-            for problem in _payload_faults(file, records):
+            payloads, self._payloads = self._payloads, 0
+            for problem in _payload_faults(file, records, payloads):
                 yield file, problem
         if file.kind == "chunks":
             for problem in self._chunks.gaps():
                 yield file, problem
-        if not file.to_end or (file.kind in ("documents", "chunks") and not records):
-            if file.kind == "documents":
-                self._known.documents = None
-            elif file.kind == "chunks":
-                self._known.chunks = None
+        if file.kind == "documents" and not (file.to_end and self._known.documents):
+            self._known.documents = None
+        if file.kind == "chunks" and not (file.to_end and self._known.chunks):
+            self._known.chunks = None
         if file.kind == "reports" and file.to_end:
             for cluster in sorted((self._known.clusters or set()) - self._reported):
                 yield file, Problem("cluster-without-report", None, cluster)
@@ -178,14 +181,14 @@ class LightRagChecks(FormatChecks):
         return extraction_problems(data)
 
 
-def _payload_faults(file: DataFile, records: int) -> Iterator[Problem]:
-    """What is wrong with the file of a payload where its values are sound: `json.load` is to read one object."""
+def _payload_faults(file: DataFile, records: int, payloads: int) -> Iterator[Problem]:
+    """What is wrong with the file of a payload where its values are sound, and objects: `json.load` is to read one."""
     if not file.name.endswith(".gz"):
         with suppress(OSError), file.boundary.open(file.path) as stream:  # which the engine reports
             if stream.read(len(BOM)) == BOM:
                 facts = {"reason": "the file begins with a byte-order mark"}
                 yield Problem("payload-not-json", facts=facts, hint="save the file as UTF-8 without the mark")
-    if records and file.readable:
+    if 0 < records == payloads and file.readable:
         if json_container(file.path, file.boundary) == "json-array":
             yield Problem("payload-not-object", facts={"value": f"a list of {many(records, 'value')}"})
         elif records > 1:

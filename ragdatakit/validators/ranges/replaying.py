@@ -189,10 +189,7 @@ class RangedLinesRun(RangedRun, LinesRun):
             if part.rows is not None and summary.faults:  # what is behind is not read without ranges, either
                 break
         self._merge(states)
-        self._finish(self._records)
-        if self.fresh:
-            self._report_header()
-            self._report_ends()
+        self._end_lines()
 
     def _replay(self, summary: RangeSummary) -> None:
         shift = self._shift if self._of_rows else 0

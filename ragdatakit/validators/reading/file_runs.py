@@ -24,6 +24,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD, crashed
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.identity import LONG_RECORD
+from ragdatakit.validators.lacking import fault_of
 from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
 from ragdatakit.validators.records import decoded_text, wrapper_problems
 from ragdatakit.validators.row_problems import RowProblems
@@ -227,6 +228,8 @@ class FileRun:
 class LinesRun(FileRun):
     """A file of lines, each of which is a record: NDJSON, or cells."""
 
+    _unread = 0
+
     def run(self) -> None:
         """Read and check the file."""
         self._records = 0
@@ -243,6 +246,11 @@ class LinesRun(FileRun):
                 for row, below, at in checked.marks if is_plain else ():
                     self.table.add(record + row, line + below, block.offset + at)
             self.run_.progress(self.file, self.source.progress)
+        self._end_lines()
+
+    def _end_lines(self) -> None:
+        if 0 < self._records == self._unread:
+            self.sets.partial.add(self.file.kind)
         self._finish(self._records)
         if self.fresh:
             self._report_header()
@@ -325,20 +333,19 @@ class LinesRun(FileRun):
                 for problem in problems:
                     self.run_.emit_record(self.file, problem, located, at_hand)
             self.run_.collector.count_all(checked.excess, self.file)
-        if self._has_unread(checked):
-            self.sets.partial.add(self.file.kind)
+        unread = self._unread_in(checked)
+        self._unread += unread
+        if unread and self.declared.container == "columns":
+            self.sets.partial.add(self.file.kind)  # lines of cells that cannot be cut: most often all of them
         self._take_keys(checked)
         self._ends.add(checked.ends, self._lines, block.offset)
         self._records += checked.records
         self._lines += checked.lines
 
-    def _has_unread(self, checked: CheckedBlock) -> bool:
-        """Whether there are lines of cells that cannot be cut, so that it is not known what they name: most often all
-        lines then, whereas JSON is broken in single ones."""
-        if self.declared.container != "columns":
-            return False
+    def _unread_in(self, checked: CheckedBlock) -> int:
+        """How many records of a block could not be read, so that it is not known what they name."""
         syntax = self.declared.record.rules.get("syntax", "")
-        return bool(checked.excess[syntax]) or any(p.rule == syntax for _, some, _ in checked.faulty for p in some)
+        return checked.excess[syntax] + sum(any(p.rule == syntax for p in some) for _, some, _ in checked.faulty)
 
     def _take_keys(self, checked: CheckedBlock) -> None:
         if self.run_.big:
@@ -551,4 +558,6 @@ class ElementsRun(FileRun):
             shown = whole.value if not whole.error else first_line[:60]
             first_line = first_line[:4096]
             raw = first_line.encode("utf-8", "replace")
+            several = "several values, one after the other" if rule == rules.get("top-level-lines") else "another value"
+            facts["there"] = several if whole.error else fault_of(whole.value)
             self._emit([Problem(rule, value=shown, facts=facts)], Element(0, 1, 3 if self.source.bom else 0, raw))
