@@ -15,7 +15,7 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.files.containers.beginnings import why_not_text
-from tests.command_line import run
+from tests.command_line import FIXTURES, run
 
 _LINES = b'{"_id": "d1", "text": "pears"}\n\n{"_id": "d2", "text": "tides"}\n\n'
 
@@ -166,3 +166,13 @@ def test_a_pointer_of_git_lfs_is_named_where_no_dataset_is_recognised(tmp_path: 
     (tmp_path / "records.jsonl").write_text(pointer, "utf-8")
 
     assert "it is a Git LFS pointer, not the data; `git lfs pull` fetches that" in run("validate", tmp_path).err
+
+
+@pytest.mark.parametrize(
+    "name", ["lightrag/valid/extraction/chunk-1.extraction.txt", "graphrag/valid/extraction/t1.claims.txt"]
+)
+def test_the_answer_of_a_model_may_begin_like_a_page(name: str, tmp_path: Path) -> None:
+    answer = FIXTURES / name
+    (tmp_path / answer.name).write_bytes(b"<html>\n" + answer.read_bytes())
+
+    assert run("validate", tmp_path).code == 0

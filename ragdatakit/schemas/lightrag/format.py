@@ -117,6 +117,7 @@ LIGHTRAG = Format(
             kind="extraction",
             title="Extraction",
             container="text",
+            prose=True,
             description="What a model answered when it was asked for the entities and relations of a chunk.",
             suffixes=(".extraction.txt",),
         ),
