@@ -24,7 +24,6 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD, crashed
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.identity import LONG_RECORD
-from ragdatakit.validators.lacking import fault_of
 from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
 from ragdatakit.validators.records import decoded_text, wrapper_problems
 from ragdatakit.validators.row_problems import RowProblems
@@ -558,6 +557,8 @@ class ElementsRun(FileRun):
             shown = whole.value if not whole.error else first_line[:60]
             first_line = first_line[:4096]
             raw = first_line.encode("utf-8", "replace")
+            from ragdatakit.validators.lacking import fault_of  # which few datasets need
+
             several = "several values, one after the other" if rule == rules.get("top-level-lines") else "another value"
             facts["there"] = several if whole.error else fault_of(whole.value)
             self._emit([Problem(rule, value=shown, facts=facts)], Element(0, 1, 3 if self.source.bom else 0, raw))
