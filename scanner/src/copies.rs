@@ -1,5 +1,6 @@
 //! How much texts have in common: of their words, and of their runs of words.
 
+use crate::keys::{keep_sieved, sieve};
 use crate::words::Folding;
 
 /// Texts by the sets of their words and of the runs of these, one text behind the other.
@@ -71,7 +72,9 @@ impl Copies {
 /// `found` has no room.
 pub fn neighbours(heads: &[u32], tails: &[u16], bits: &[u64], found: &mut [u64]) -> Option<usize> {
     let mut placed: Vec<u64> = heads.iter().zip(0..).map(|(&head, place)| u64::from(head) << 32 | place).collect();
-    placed.sort_unstable();
+    let mut places = vec![0; placed.len().next_power_of_two()];
+    sieve(&mut places, &placed, 1)?; // nearly all are alone, and need not be sorted
+    keep_sieved(&places, &mut placed).then(|| placed.sort_unstable())?;
     let (mut count, mut group) = (0, Vec::new());
     for same in placed.chunk_by(|one, other| one >> 32 == other >> 32).filter(|same| same.len() > 1) {
         group.clear();

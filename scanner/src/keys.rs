@@ -233,6 +233,13 @@ pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) -> Option<()> {
     Some(())
 }
 
+/// Keep those codes that a sieve counted twice; false where the places are no power of two.
+pub fn keep_sieved(places: &[u8], codes: &mut Vec<u64>) -> bool {
+    let Some(shift) = sieve_shift(places) else { return false };
+    codes.retain(|code| places[(code >> shift >> 2) as usize] >> (2 * (code >> shift & 3) + 1) & 1 != 0);
+    true
+}
+
 /// The positions of the codes that a sieve counted twice, from the front of `found`: how many. None where the
 /// places are no power of two.
 pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> Option<usize> {

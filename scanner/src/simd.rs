@@ -16,7 +16,7 @@ use crate::sheet::Sheet;
 use crate::sketches::{self, Sketching};
 use crate::tagged;
 use crate::texts::{self, Counted, Counting, Sets};
-use crate::words::{self, Folding, Left, Powers, AT_ONCE, BLOCK};
+use crate::words::{self, Folding, Left, Powers, Room, AT_ONCE, BLOCK};
 use std::arch::x86_64::{
     __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_blendv_epi8, _mm256_broadcastsi128_si256,
     _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_cvtepi32_epi64, _mm256_cvtepu8_epi16,
@@ -365,9 +365,10 @@ compiled! {
     pub fn last_comma = elements::last_comma_with::<Avx2<true>>(data: &[u8]) -> Cut;
     pub fn scan_rows = rows::scan_with::<Avx2>(sheet: &Sheet, into: &mut Rows, data: &[u8]) -> ();
     pub fn words = words::words_with::<Avx2>(
-        folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec<u8>
+        folding: &Folding, text: &str, codes: &mut Vec<u64>, room: &mut Room
     ) -> Result<(), Left>;
     pub fn runs = words::runs_with::<Avx2>(folding: &Folding, codes: &mut Vec<u64>, words: usize) -> ();
+    pub fn bits_of_numbers = words::bits_with::<Avx2>(codes: &[u64]) -> u64;
     pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) -> ();
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
     pub fn facts = texts::facts_with::<Avx2>(

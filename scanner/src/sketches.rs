@@ -56,7 +56,7 @@ impl<'a> Sketching<'a> {
 
     #[inline(always)]
     fn sketched(&self, codes: &[u64], parts: &mut [u32]) {
-        let (Some((last, rounds)), number) = (self.seeds.split_last(), parts.len() as u64) else { return };
+        let (Some((last, rounds)), number) = (self.seeds.split_last(), parts.len() as u32) else { return };
         let (shift, mut found) = (32 - self.bits, [u32::MAX; MOST]);
         let (mut places, mut values, mut mixed) = ([0; TOGETHER], [0; TOGETHER], [0; TOGETHER]);
         for (round, seed) in (0..).zip(rounds) {
@@ -64,19 +64,19 @@ impl<'a> Sketching<'a> {
                 let mut least = u32::MAX;
                 for ((code, place), value) in codes.iter().zip(&mut places).zip(&mut values) {
                     let mixed = spread(code ^ seed);
-                    let product = u64::from(mixed as u32).wrapping_mul(number);
+                    let product = u64::from(mixed as u32).wrapping_mul(number.into());
                     least = least.min(product as u32);
                     *place = (product >> 32) as u32;
                     *value = round << shift | ((mixed >> 32) as u32).wrapping_shr(self.bits);
                 }
                 if least < self.least {
                     for (place, code) in places.iter_mut().zip(codes) {
-                        *place = self.place(spread(code ^ seed), number) as u32;
+                        *place = self.place(spread(code ^ seed), number.into()) as u32;
                     }
                 }
-                for (place, value) in places.iter().zip(values).take(codes.len()) {
+                for (place, value) in places.iter().zip(&values).take(codes.len()) {
                     let part = &mut found[*place as usize % MOST];
-                    *part = (*part).min(value);
+                    *part = (*part).min(*value);
                 }
             }
             if most(&found, parts.len()) >> shift <= round {

@@ -9,7 +9,7 @@ use crate::isa::is_utf8;
 use crate::json::double;
 use crate::names::Names;
 use crate::texts::{self, Ascii, Counting};
-use crate::words::{words, Folding, Left};
+use crate::words::{words, Folding, Left, Room};
 use std::ptr::null_mut;
 
 /// Whether `DuckDB` and pandas read the lines of a table alike: 1, or 0.
@@ -289,7 +289,7 @@ pub(crate) struct WordTexts<'a> {
     pub(crate) folding: Folding<'a>,
     texts: Texts<'a>,
     offsets: &'a [i32],
-    flat: Vec<u8>,
+    room: Room,
 }
 
 impl WordTexts<'_> {
@@ -307,13 +307,13 @@ impl WordTexts<'_> {
     ) -> Option<Self> {
         let folding = Folding::of(slice(places, known)?, slice(folded, folded_length)?, base, mixer);
         let (texts, offsets) = (Texts::of(slice(data, length)?), slice(offsets, number.saturating_add(1))?);
-        Some(Self { folding, texts, offsets, flat: Vec::new() })
+        Some(Self { folding, texts, offsets, room: Room::default() })
     }
 
     /// Put the numbers of the words of one of them into `codes`; None where its places are not within all.
     pub(crate) fn words(&mut self, place: usize, codes: &mut Vec<u64>) -> Option<Result<(), Left>> {
         let text = self.texts.piece(&self.offsets[place..])?;
-        Some(text.map_or(Err(Left::Odd), |text| words(&self.folding, text, codes, &mut self.flat)))
+        Some(text.map_or(Err(Left::Odd), |text| words(&self.folding, text, codes, &mut self.room)))
     }
 }
 

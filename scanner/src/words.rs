@@ -100,6 +100,17 @@ pub fn runs_with<I: Isa>(folding: &Folding, codes: &mut Vec<u64>, words: usize) 
 /// lacks, it has words that the other lacks.
 #[must_use]
 pub fn bits_of_numbers(codes: &[u64]) -> u64 {
+    match Level::best() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => crate::simd::bits_of_numbers(codes),
+        _ => bits_with::<Portable>(codes),
+    }
+}
+
+/// Compiled for one instruction set, as `sketch_with`.
+#[allow(clippy::extra_unused_type_parameters)]
+#[inline(always)]
+pub fn bits_with<I: Isa>(codes: &[u64]) -> u64 {
     let of_word =
         |code: u64| (code & 1) << (code >> 58) | (code & 1) << (code >> 52 & 63) | (code & 1) << (code >> 46 & 63);
     codes.iter().fold(0, |bits, &code| bits | of_word(code))
@@ -117,6 +128,13 @@ pub enum Left {
 /// Bytes of a text whose words are found together, whole blocks, and how many ends of words are written together.
 const TOGETHER: usize = 16 * BLOCK;
 const EDGES: usize = 16;
+
+/// Room for one text after another: its bytes as its words are compared, and where these begin and end.
+#[derive(Default)]
+pub struct Room {
+    flat: Vec<u8>,
+    edges: Vec<u32>,
+}
 
 /// Put a text into `flat` as its words are compared, with blanks for what is no part of a word; how many bytes that are,
 /// behind which there are two blocks of others at least.
@@ -153,23 +171,25 @@ fn flatten<I: Isa>(folding: &Folding, text: &str, flat: &mut Vec<u8>) -> Result<
     }
 }
 
-/// Put the numbers of the words of a text into `codes`. `flat` is room.
-pub fn words(folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec<u8>) -> Result<(), Left> {
+/// Put the numbers of the words of a text into `codes`.
+pub fn words(folding: &Folding, text: &str, codes: &mut Vec<u64>, room: &mut Room) -> Result<(), Left> {
     match Level::best() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => crate::simd::words(folding, text, codes, flat),
-        _ => words_with::<Portable>(folding, text, codes, flat),
+        Level::Avx2 => crate::simd::words(folding, text, codes, room),
+        _ => words_with::<Portable>(folding, text, codes, room),
     }
 }
 
 #[inline(always)]
-pub fn words_with<I: Isa>(folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec<u8>) -> Result<(), Left> {
+pub fn words_with<I: Isa>(folding: &Folding, text: &str, codes: &mut Vec<u64>, room: &mut Room) -> Result<(), Left> {
     codes.clear();
+    let Room { flat, edges } = room;
+    edges.resize(TOGETHER + EDGES, 0);
     let end = flatten::<I>(folding, text, flat)?;
     if let Some(behind) = flat.get_mut(end..).and_then(<[u8]>::first_chunk_mut::<BLOCK>) {
         *behind = [b' '; BLOCK]; // so that all words end
     }
-    let (mut edges, mut inside, mut open) = ([0; TOGETHER + EDGES], 0, None);
+    let (mut inside, mut open) = (0, None);
     for (base, some) in
         (0..).step_by(TOGETHER).zip(flat.get(..(end / BLOCK + 1) * BLOCK).unwrap_or(&[]).chunks(TOGETHER))
     {
@@ -197,19 +217,19 @@ pub fn words_with<I: Isa>(folding: &Folding, text: &str, codes: &mut Vec<u64>, f
             );
             (open, found) = (None, rest);
         }
-        codes.reserve(found.len());
         let pairs = found.chunks_exact(2);
         if let [start] = pairs.remainder() {
             open = Some(base + *start as usize);
         }
-        for ends in pairs {
+        let before = codes.len();
+        codes.resize(before + pairs.len(), 0);
+        for (code, ends) in codes.iter_mut().skip(before).zip(pairs) {
             let (start, length) = (base + ends[0] as usize, (ends[1] - ends[0]) as usize);
             let word = flat.get(start..).unwrap_or(&[]);
-            let number = match word.first_chunk() {
+            *code = match word.first_chunk() {
                 Some(word) if length <= AT_ONCE => folding.of_sum(I::sum_of_word(&folding.powers, word, length)),
                 _ => number::<I>(folding, word, length).ok_or(Left::Odd)?,
             };
-            codes.push(number);
         }
     }
     Ok(())
@@ -237,7 +257,7 @@ mod tests {
         (places[0xE9], places[0xD7], places[0x301]) = (0, 3, ODD);
         let folding = Folding::of(&places, b"\x02\xc3\xa9\x01 ", 3, 1);
         let mut codes = vec![7];
-        words(&folding, text, &mut codes, &mut vec![]).map(|()| codes)
+        words(&folding, text, &mut codes, &mut Room::default()).map(|()| codes)
     }
 
     #[test]
@@ -279,10 +299,11 @@ mod tests {
             let length = *random.of(&[0, 9, 31, 64, 200]);
             let pieces = ["a", "Zb", "xyzxyzxyz", "0", "a1", " ", "  ", "-", "\u{7f}", "\n", "é", "漢", "ā", "\u{e7}"];
             let text: String = (0..length).map(|_| *random.of(&pieces)).collect();
-            let (mut codes, mut others) = (vec![], vec![]);
-            let found = words(&folding, &text, &mut codes, &mut vec![]);
-            assert_eq!(found, words_with::<Portable>(&folding, &text, &mut others, &mut vec![]), "{text:?}");
+            let (mut codes, mut others, mut room) = (vec![], vec![], Room::default());
+            let found = words(&folding, &text, &mut codes, &mut room);
+            assert_eq!(found, words_with::<Portable>(&folding, &text, &mut others, &mut room), "{text:?}");
             assert!(found.is_err() || codes == others, "{text:?}");
+            assert_eq!(bits_of_numbers(&codes), bits_with::<Portable>(&codes));
         }
     }
 
