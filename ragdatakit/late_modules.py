@@ -70,6 +70,12 @@ def without(name: str) -> Iterator[None]:
             del sys.modules[name]
 
 
+def import_decoder() -> None:
+    """Import what the readers of tables decode JSON with, without what takes as long, for types that we do not use."""
+    with without("typing_extensions"):
+        import msgspec  # noqa: F401
+
+
 def leave_out(name: str) -> None:
     """Have nothing imported for this module: it is one that only changes others, and of which nobody asks anything."""
     sys.modules.setdefault(name, ModuleType(name))

@@ -47,6 +47,7 @@ def whole(asked: Asked) -> Asked:
         "--from beir --from light-splade -v data -v",
         "--verbose --statistics data --exit-zero more",
         "--exit-zero",
+        "data --quality -q",
     ],
 )
 def test_plain_words_are_read_as_by_click(line: str, monkeypatch: pytest.MonkeyPatch) -> None:

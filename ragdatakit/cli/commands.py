@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.late_modules import import_usual, without
+from ragdatakit.late_modules import import_decoder, import_usual
 from ragdatakit.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -109,9 +109,7 @@ class _LazyGroup(click.Group):
             return None
         import_usual()
         if cmd_name in _DECODING:
-            with without("typing_extensions"):  # which takes as long, for types that we do not use
-                import msgspec  # noqa: F401
-
+            import_decoder()
         name, _, attribute = COMMANDS[cmd_name][0].partition(":")
         module = importlib.import_module(f"ragdatakit.cli.{name}")
         command: click.Command = getattr(module, attribute or "command")

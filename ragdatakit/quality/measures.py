@@ -95,7 +95,18 @@ class Measuring:
         if failed:
             raise failed[0]
 
-    def _beside(self, batches: Iterable[Passages]) -> Iterator[tuple[Measured, Compared]]:
+    def _beside(self, batches: Iterator[Passages]) -> Iterator[tuple[Measured, Compared]]:
+        """Passages as they were looked at where they were scanned, and from the first of others on in threads."""
+        for rows in batches:
+            if (seen := _taken_off(rows)) is None:
+                left = chain((rows,), batches)
+                del rows
+                yield from self._in_threads(left)
+                return
+            yield seen
+            del rows, seen
+
+    def _in_threads(self, batches: Iterable[Passages]) -> Iterator[tuple[Measured, Compared]]:
         """The library looks at passages in threads of its own, unless it did."""
         from concurrent.futures import Future, ThreadPoolExecutor
 

@@ -17,6 +17,7 @@ import numpy as np
 from ragdatakit.arrays.code_tables import RepeatSieve
 from ragdatakit.arrays.codes import are_among, distinct
 from ragdatakit.arrays.graphs import NumpyGraph
+from ragdatakit.files.reading.threads import in_order
 from ragdatakit.files.texts.texts_together import texts_together
 from ragdatakit.quality.sketches import BANDS
 from ragdatakit.quality.word_codes import DIGITS, MADE_WITH, RUN, runs, word_codes
@@ -25,8 +26,6 @@ from ragdatakit.scanner.library import library
 from ragdatakit.scanner.texts import TextCopies, neighbours
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
     import numpy.typing as npt
 
     from ragdatakit.scanner.texts import Sketches
@@ -87,8 +86,6 @@ class NearCopies:
         """
         if not self._of_batches:
             return []
-        from concurrent.futures import ThreadPoolExecutor
-
         ordinals = np.concatenate([batch.places for batch in self._of_batches])
         lengths = np.concatenate([batch.words for batch in self._of_batches])
         counts = np.flatnonzero(~are_among(ordinals, distinct(again))) if len(again) else slice(None)
@@ -100,15 +97,14 @@ class NearCopies:
             tails = np.concatenate([batch.tails[band] for batch in self._of_batches])[counts]
             return _neighbours(heads, tails, ordinals, bits)
 
-        with ThreadPoolExecutor(jobs) as pool:
-            found = list(pool.map(of_band, range(BANDS)))
-            self._of_batches = []
-            codes = distinct(np.concatenate(found))
-            del found
-            candidates = np.stack((codes >> _HALF, codes & _LOWER), 1).astype(np.int64)
-            if lengths[np.searchsorted(ordinals, distinct(candidates.reshape(-1)))].sum() > _MOST_HELD:
-                candidates = _by_steps(candidates)
-            alike = np.concatenate([np.zeros(0), *self._compared(candidates, ordinals, lengths, read, pool, jobs)])
+        found = [codes for _, codes in in_order(range(BANDS), of_band, jobs)]
+        self._of_batches = []
+        codes = distinct(np.concatenate(found))
+        del found
+        candidates = np.stack((codes >> _HALF, codes & _LOWER), 1).astype(np.int64)
+        if lengths[np.searchsorted(ordinals, distinct(candidates.reshape(-1)))].sum() > _MOST_HELD:
+            candidates = _by_steps(candidates)
+        alike = np.concatenate([np.zeros(0), *self._compared(candidates, ordinals, lengths, read, jobs)])
         candidates, alike = candidates[alike > 0], alike[alike > 0]
         best = np.lexsort((candidates[:, 1], -alike, candidates[:, 0]))
         best = best[np.diff(candidates[best, 0], prepend=-1) > 0]
@@ -120,7 +116,6 @@ class NearCopies:
         ordinals: _Numbers,
         lengths: _Numbers,
         read: Callable[[Sequence[int]], Iterator[tuple[int, str]]],
-        pool: ThreadPoolExecutor,
         jobs: int,
     ) -> Iterator[npt.NDArray[np.float64]]:
         """How alike the candidates are, 0 where that is not enough; the texts, which have such ``lengths``, are read as
@@ -133,7 +128,8 @@ class NearCopies:
             for batch in texts_together(read(names.tolist())):
                 copies.add(*word_codes([text for _, text in batch]))
             pairs = np.searchsorted(names, together)
-            found = np.concatenate([*pool.map(copies.compared, np.array_split(pairs, jobs))])
+            parts = in_order(np.array_split(pairs, jobs), copies.compared, jobs)
+            found = np.concatenate([part for _, part in parts])
             same, either, apart = found.T
             alike = same / np.maximum(either, 1)  # 0 of texts that others have written meanwhile
             yield np.where(alike >= np.where(apart, self._other_words, self._similarity), alike, 0)

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ragdatakit.files.texts.cut_texts import ENDS
 from ragdatakit.quality import garbled
@@ -26,14 +25,15 @@ CONTROL = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\uffff"
 """Control characters, those that turn the direction of a text, and what stands for one that was lost."""
 _ASCII, _ALL = 0x80, 0x10000
 _RANGE = re.compile("(.)(?:-(.))?", re.DOTALL)
-_Set = npt.NDArray[np.bool_]
-"""Whether each character is in it; the last stands for any behind."""
+_Set = int
+"""A bit for each character that is in it; the last stands for any behind."""
+_EVERY = (2 << _ALL) - 1
 
 
 @cache
 def ascii_alphabet() -> Alphabet:
     """What is looked for in texts of ASCII."""
-    return _alphabet({name: found[: _ASCII + 1] for name, found in _uses().items()}, [])
+    return _alphabet({name: found & (2 << _ASCII) - 1 for name, found in _uses().items()}, [], _ASCII)
 
 
 @cache
@@ -52,7 +52,7 @@ def alphabet(garbled_too: bool) -> Alphabet:
             else:
                 uses["reported"] |= window
     except (ImportError, AttributeError, TypeError, ValueError):  # of what is Python's own, or a pattern of a new kind
-        uses["reported"][_ASCII:] = True
+        uses["reported"] |= _of((_ASCII, _ALL))
     return _alphabet(uses, pairs)
 
 
@@ -62,9 +62,9 @@ def _uses() -> dict[str, _Set]:
 
 
 def _of(*ranges: tuple[int, int]) -> _Set:
-    found = np.zeros(_ALL + 1, np.bool_)
+    found = 0
     for first, last in ranges:
-        found[min(first, _ALL) : last + 1] = True
+        found |= (2 << min(last, _ALL)) - (1 << min(first, _ALL))
     return found
 
 
@@ -73,19 +73,21 @@ def _in_ranges(ranges: str) -> _Set:
     return _of(*((ord(first), ord(last or first)) for first, last in _RANGE.findall(ranges)))
 
 
-def _alphabet(uses: dict[str, _Set], pairs: list[tuple[_Set, _Set]]) -> Alphabet:
+def _alphabet(uses: dict[str, _Set], pairs: list[tuple[_Set, _Set]], last: int = _ALL) -> Alphabet:
     """One kind for all characters that are in the same sets."""
-    numbers: dict[bytes, int] = {}
-    members = np.zeros(len(uses["space"]), np.uint64)
-    for one in (*uses.values(), *(each for pair in pairs for each in pair)):
-        number = numbers.setdefault(one.tobytes(), len(numbers))
-        members[one] |= np.uint64(1 << number)  # fails beyond 64, of which there are some 30
+    each = dict.fromkeys((*uses.values(), *(one for pair in pairs for one in pair)))
+    numbers = {one: number for number, one in enumerate(each)}
+    members = np.zeros(last + 1, np.uint64)
+    for one, number in numbers.items():
+        bits = np.frombuffer(one.to_bytes(last // 8 + 1, "little"), np.uint8)
+        # fails beyond 64 sets, of which there are some 30
+        members |= np.unpackbits(bits, count=last + 1, bitorder="little") * np.uint64(1 << number)
     begins = np.flatnonzero(np.diff(members, prepend=~members[:1]))  # of runs of the same kind, which are some hundred
     of_kinds, of_runs = np.unique(members[begins], return_inverse=True)
     kinds = np.repeat(of_runs, np.diff(begins, append=len(members)))
 
-    def having(one: _Set) -> npt.NDArray[np.uint8]:
-        return (of_kinds >> np.uint64(numbers[one.tobytes()]) & np.uint64(1)).astype(np.uint8)
+    def having(one: _Set) -> np.ndarray:
+        return (of_kinds >> np.uint64(numbers[one]) & np.uint64(1)).astype(np.uint8)
 
     of_uses, beside = np.zeros(len(of_kinds), np.uint8), np.zeros((len(of_kinds),) * 2, np.uint8)
     for name, one in uses.items():
@@ -107,9 +109,9 @@ def _windows(pattern: re.Pattern[str]) -> Iterator[_Set | tuple[_Set, _Set]]:
         pairs = [(a, b) for a, b in pairwise(sets) if a is not None and b is not None]
         alone = [each for each in sets if each is not None]
         if pairs:
-            yield min(pairs, key=lambda pair: int(pair[0].sum()) * int(pair[1].sum()))
+            yield min(pairs, key=lambda pair: pair[0].bit_count() * pair[1].bit_count())
         elif alone:
-            yield min(alone, key=lambda one: int(one.sum()))
+            yield min(alone, key=int.bit_count)
         else:
             raise ValueError("an alternative without a character")
 
@@ -119,7 +121,7 @@ def _set_of(name: str, value: Any) -> _Set | None:
     if name == "LITERAL":
         return _of((value, value))
     if name == "ANY":
-        return ~_of()
+        return _EVERY
     if name != "IN":
         return None
     negated = str(value[0][0]) == "NEGATE"
@@ -130,9 +132,6 @@ def _set_of(name: str, value: Any) -> _Set | None:
         elif str(item) == "RANGE":
             listed.append(characters)
         else:  # a category, such as white space
-            return ~_of()
+            return _EVERY
     found = _of(*listed)
-    if negated:
-        found[:-1] = ~found[:-1]
-        found[-1] = True
-    return found
+    return _EVERY ^ found | 1 << _ALL if negated else found

@@ -1,5 +1,5 @@
-"""Command lines as most are: ``validate``, paths, the format, how much to say. They are read without click: to import
-it and to give it all options takes longer than a small dataset."""
+"""Command lines as most are: ``validate``, paths, the format, quality, how much to say. They are read without click: to
+import it and to give it all options takes longer than a small dataset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.late_modules import import_usual
+from ragdatakit.late_modules import import_decoder, import_usual
 
 if TYPE_CHECKING:
     from ragdatakit.cli.validating.run import Asked
@@ -20,6 +20,7 @@ SWITCHES = {
     "--verbose": "verbose",
     "--statistics": "statistics",
     "--exit-zero": "exit_zero",
+    "--quality": "quality",
 }
 """The options without a value that are read here, and what their parameters are called."""
 VARIABLES = ("RAGDATA_CONFIG", "RAGDATA_NO_PLUGINS", "RAGDATA_OUTPUT_FORMAT", "_RAGDATA_COMPLETE")
@@ -47,6 +48,8 @@ def plain_words(words: Sequence[str]) -> Asked | None:
         else:
             paths.append(value)
     import_usual()
+    if "quality" in given:
+        import_decoder()
     from pathlib import Path
 
     from ragdatakit.cli.validating.run import Asked
@@ -56,7 +59,11 @@ def plain_words(words: Sequence[str]) -> Asked | None:
 
     return Asked(
         paths=tuple(map(Path, paths)) or (Path(),),
-        options={**options, "severity": "info" if "verbose" in given else SHOWN_SEVERITY},
+        options={
+            **options,
+            "severity": "info" if "verbose" in given else SHOWN_SEVERITY,
+            "quality": "quality" in given,
+        },
         form=next(iter(OUTPUT_FORMS)),
         most=ValidateOptions.max_per_rule,
         shown=TextOptions(quiet="quiet" in given, verbose="verbose" in given, statistics="statistics" in given),
