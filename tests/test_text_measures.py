@@ -35,7 +35,7 @@ from ragdatakit.quality.texts import _CONTROL
 from ragdatakit.scanner.blocks import KeptValues
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.measures import USES, text_measures
-from ragdatakit.scanner.texts import Joined
+from ragdatakit.scanner.texts import FoldedCharacters, Joined
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
@@ -308,3 +308,30 @@ def test_texts_of_more_than_two_gigabytes_stay_at_their_places() -> None:
 
     assert _with_others(KeptValues(Large(), places, places[:0]), "text", {}).offsets.tolist() == places.tolist()
     assert _with_others(KeptValues(b"a" * 9, np.array([0, 9]), places[:0]), "text", {}).offsets.dtype == np.int32
+
+
+def test_characters_are_learnt_into_one_table_while_another_thread_learns() -> None:
+    known = []
+    for code in (0xE9, 0x436):
+        characters = FoldedCharacters(str.encode)
+        characters.learn(code)
+        known.append(characters.known)
+
+    class Raced(FoldedCharacters):
+        """Each time it is asked another thread has put another table in the place of the one before."""
+
+        @property
+        def known(self) -> Any:
+            return known.pop(0)
+
+        @known.setter
+        def known(self, made: Any) -> None:
+            self.made = made
+
+    raced = Raced(str.encode)
+    raced.learn(0x4E2D)
+
+    places, texts = raced.made
+    for code in (0xE9, 0x4E2D):
+        first = places[code] + 1
+        assert texts[first : first + texts[places[code]]].decode() == chr(code)

@@ -99,7 +99,8 @@ class FoldedCharacters:
     def learn(self, code: int) -> None:
         """Say of a character, and of those around it, what they become. What is ``known`` is another table then: the
         library may be reading this one in another thread."""
-        places, texts = self.known[0].copy(), self.known[1]
+        places, texts = self.known  # at once: another thread may put other ones in their place
+        places = places.copy()
         first = code // self._AT_ONCE * self._AT_ONCE
         for each in range(first, first + self._AT_ONCE):
             text = self._folded(chr(each))
