@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
 from ragdatakit.scanner.notes import BLANK
@@ -137,7 +138,7 @@ class KeptTexts:
                 block.seen = look(block)
             return _Scanned(found, block)
 
-        for taken in records.taken(file, scan, jobs):
+        for taken in records.taken(file, scan, jobs, TEXT_BLOCK_BYTES):
             if isinstance(taken, list):
                 yield _rows_of(row_of, taken)
                 continue
@@ -156,7 +157,7 @@ class KeptTexts:
         self, file: DataFile, records: RecordReader, row_of: Callable[[int, dict[str, Raw]], Row | None]
     ) -> Iterator[Mapping[str, TextColumn] | list[Any]]:
         """The columns of each block of a file whose lines the scanner proves, the rows of others."""
-        for taken in records.taken(file, self._proved, 0):
+        for taken in records.taken(file, self._proved, 0, TEXT_BLOCK_BYTES):
             yield self._columns_of(taken[3], {}) if isinstance(taken, tuple) else _rows_of(row_of, taken)
 
     def columns_of_cells(
