@@ -179,7 +179,6 @@ def test_columns_with_gaps_are_taken_record_by_record_if_not_known(data: st.Data
     assert pairs(typed.disagreements()) == pairs(plain.disagreements())
 
 
-@pytest.mark.skipif(library() is None, reason="it is the library that has tables of pairs")
 def test_what_a_batch_has_made_is_in_the_rows_where_it_stands_later() -> None:
     batch = NumpyBatch(3, 0)
     batch.columns = {"name": codes_of_texts(["a", None, "b"]), "value": codes_of_texts([None, "x", "y"])}
@@ -196,6 +195,7 @@ def test_what_a_batch_has_made_is_in_the_rows_where_it_stands_later() -> None:
     assert batch.columns["value"][1:].tolist() == codes_of_texts(["x", "y"]).tolist()
 
 
+@pytest.mark.skipif(library() is None, reason="it is the library that has tables of pairs")
 @pytest.mark.parametrize("apart", [3, 30])
 def test_pairs_whose_numbers_are_far_apart_have_no_table_by_number(apart: int) -> None:
     count = 1 << 18
