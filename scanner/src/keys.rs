@@ -236,7 +236,7 @@ pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) -> Option<()> {
 /// Keep those codes that a sieve counted twice; false where the places are no power of two.
 pub fn keep_sieved(places: &[u8], codes: &mut Vec<u64>) -> bool {
     let Some(shift) = sieve_shift(places) else { return false };
-    codes.retain(|code| places[(code >> shift >> 2) as usize] >> (2 * (code >> shift & 3) + 1) & 1 != 0);
+    codes.retain(|code| twice_at(places, code >> shift) != 0);
     true
 }
 
@@ -247,8 +247,7 @@ pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> 
     let (mut count, mut twice) = (0, [0; AT_ONCE]);
     for (number, some) in codes.chunks(AT_ONCE.saturating_mul(width)).enumerate() {
         for (twice, code) in twice.iter_mut().zip(some.iter().step_by(width)) {
-            let place = code >> shift;
-            *twice = places[(place >> 2) as usize] >> (2 * (place & 3) + 1) & 1;
+            *twice = twice_at(places, code >> shift);
         }
         for (at, &twice) in twice[..some.len() / width].iter().enumerate() {
             // written each time, kept where it is one: there is nothing to guess for the processor
@@ -258,6 +257,11 @@ pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> 
         }
     }
     Some(count)
+}
+
+/// Whether two codes came at a place: 1, or 0.
+fn twice_at(places: &[u8], place: u64) -> u8 {
+    places[(place >> 2) as usize] >> (2 * (place & 3) + 1) & 1
 }
 
 /// By how much a code is shifted to give its place, in bytes of four each.
