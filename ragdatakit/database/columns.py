@@ -90,11 +90,12 @@ class RepeatedTexts(PackedColumn):
     def __init__(self, values: PackedColumn, counts: npt.NDArray[np.int64]) -> None:
         import numpy as np
 
-        length, of_values = int(counts.sum()), counts.reshape(-1, values.length).sum(axis=0)
-        size = int(of_values @ np.diff(texts_of(values)[1])) + 4 * (length + 1)
+        length = int(counts.sum())
         given = dict.fromkeys(("items", "apart", "known", "members")) | {"kind": Kind.TEXT, "length": length}
-        for name, value in (given | {"values": values, "counts": counts, "size": size}).items():
+        for name, value in (given | {"values": values, "counts": counts}).items():
             object.__setattr__(self, name, value)
+        size = int(self.rows_each @ np.diff(texts_of(values)[1])) + 4 * (length + 1)
+        object.__setattr__(self, "size", size)
 
     def __getattr__(self, name: str) -> Any:
         import numpy as np
@@ -120,6 +121,12 @@ class RepeatedTexts(PackedColumn):
     def rounds(self) -> int:
         """How often the values come."""
         return len(self.counts) // self.values.length
+
+    @property
+    def rows_each(self) -> npt.NDArray[np.int64]:
+        """In how many rows each value is."""
+        each: npt.NDArray[np.int64] = self.counts.reshape(self.rounds, -1).sum(axis=0)
+        return each
 
     def in_rows(self, of_values: npt.NDArray[A]) -> npt.NDArray[A]:
         """What each value has, for each row."""

@@ -215,7 +215,8 @@ def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
     for column in columns:
         values = column.values if isinstance(column, RepeatedTexts) else column
         data, offsets = texts_of(values)
-        own = np.empty(values.length, np.int64)
+        of_rows = numbers[first : first + column.length]
+        own = of_rows if values is column else np.empty(values.length, np.int64)
         left = _put_integers(data, offsets, own)
         is_left = np.zeros(values.length, np.bool_)
         is_left[left] = True
@@ -228,12 +229,12 @@ def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
             own[place] = value or 0
             if value is None:
                 texts[place] = text
-        numbers[first : first + column.length] = _in_rows(column, own)
+        if own is not of_rows:
+            of_rows[:] = _in_rows(column, own)
         if texts:
             places = _in_rows(column, np.arange(values.length))
-            of_rows = np.flatnonzero(np.isin(places, [*texts]))
-            given = zip((of_rows + first).tolist(), places[of_rows].tolist(), strict=True)
-            odd |= {row: texts[place] for row, place in given}
+            found = np.flatnonzero(np.isin(places, [*texts]))
+            odd |= {first + row: texts[places[row]] for row in found.tolist()}
         first += column.length
     return IdValues(numbers, _finished(numbers, odd)) if rows else None
 

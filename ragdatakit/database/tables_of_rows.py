@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ragdatakit.database.arrow_streams import incoming
@@ -12,9 +13,10 @@ from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import FactsWanted, TextFacts
 from ragdatakit.files.machine import machine_fault
+from ragdatakit.files.reading.file_sources import source_of
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import MachineError
+from ragdatakit.schemas.errors import MachineError, RagdataError
 from ragdatakit.schemas.texts import many, quoted, size
 
 if TYPE_CHECKING:
@@ -39,9 +41,8 @@ class LongIds:
         for name, column in zip(schema_of(table), columns, strict=True):
             if not isinstance(column, RepeatedTexts) or column.size <= max(_LARGE, self._size):
                 continue
-            rows = column.counts.reshape(column.rounds, -1).sum(axis=0).tolist()
             texts = [str(value_at(column.values, place)) for place in range(column.values.length)]
-            text, count = max(zip(texts, rows, strict=True), key=lambda one: len(one[0]) * one[1])
+            text, count = max(zip(texts, column.rows_each.tolist(), strict=True), key=lambda one: len(one[0]) * one[1])
             self._size, self._found = column.size, (f"{table}.{name}", text, count)
 
     def explain(self, error: BaseException, files: Iterable[DataFile]) -> None:
@@ -58,13 +59,13 @@ class LongIds:
 def _place(file: DataFile, text: str) -> str:
     """The file and line where a text is first, as JSON has it; empty where it is not in the file."""
     written = {json.dumps(text).encode()[1:-1], json.dumps(text, ensure_ascii=False).encode(errors="replace")[1:-1]}
-    try:
-        with file.boundary.open(file.path) as lines:
-            for number, line in enumerate(lines, start=1):
-                if any(one in line for one in written):
-                    return f"{file.display}:{number}: "
-    except OSError:
-        pass
+    line = 1
+    with suppress(OSError, RagdataError):
+        for block in source_of(file).blocks():
+            if places := [at for one in written if (at := block.data.find(one)) >= 0]:
+                line += block.data.count(b"\n", 0, min(places))
+                return f"{file.display}:{line}: "
+            line += 1 if block.skipped else block.data.count(b"\n")
     return ""
 
 
