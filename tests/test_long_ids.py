@@ -130,6 +130,20 @@ def test_the_database_does_not_get_what_it_could_not_read(monkeypatch: pytest.Mo
         connection.execute("create table kept as from given")
 
 
+def test_they_may_come_while_the_database_is_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_MOST_WRITTEN", 50)
+    repeated = RepeatedTexts(packed(Kind.TEXT, ["b" * (1 << 20)]), np.array([30]))
+    batches = [[packed(Kind.TEXT, ["a" * (1 << 19)])]] * 3 + [[repeated]]
+    with duckdb.connect() as connection, incoming(connection, "given", {"id": Kind.TEXT}, batches):
+        assert connection.execute("select count(*) from given").fetchall() == [(33,)]
+    with (
+        duckdb.connect(config={"memory_limit": "20MiB"}) as connection,
+        pytest.raises(MachineError, match="not enough memory"),
+        incoming(connection, "given", {"id": Kind.TEXT}, batches),
+    ):
+        connection.execute("create table kept as from given")
+
+
 @pytest.mark.parametrize(("values", "kind", "arrow"), VALUES, ids=lambda v: ascii(v)[:30])
 def test_some_rows_of_a_column_are_its_own(values: list[object], kind: Kind, arrow: pa.DataType) -> None:
     for make in (lambda: packed(kind, values), lambda: packed_same(kind, None, len(values))):

@@ -291,8 +291,9 @@ def _readable(connection: duckdb.DuckDBPyConnection, columns: Sequence[PackedCol
     """Raise where the long ids of the rows that DuckDB reads at once take all the memory that it may have: it would put
     gigabytes on the disk first, and never read them."""
     if most := most_written(columns, _VECTOR):
-        number, unit = connection.execute("select current_setting('memory_limit')").fetchall()[0][0].split()
-        if most > float(number) * (1 << 10 * "bKMGT".index(unit[0])):
+        another = connection.cursor()  # of this one a query may be reading the rows
+        number, unit = another.execute("select current_setting('memory_limit')").fetchall()[0][0].split()
+        if most > float(number) * (1 << 10 * "bKMGTP".index(unit[0])):
             raise MachineError(DATABASE_MEMORY)
     return columns
 
