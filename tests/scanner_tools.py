@@ -79,7 +79,9 @@ class BothWays:
             checker.in_part = extra
         make = partial(BlockScanner, kind.record, keys, asked, cells=cells, known=known, by_member=by_member)
         self.scanners = [make(portable=p) for p in (False, True)]
-        self._scanned = [ScannedChecker(checker, scanner, 0, scanning.counted) for scanner in self.scanners]
+        self._scanned = [
+            ScannedChecker(checker, scanner, 0, scanning.counted, keeps=False) for scanner in self.scanners
+        ]
 
     def differences(self, data: bytes) -> Iterator[str]:
         """What the scanner's way finds, or takes for a key, that line by line is another."""

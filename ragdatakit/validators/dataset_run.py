@@ -401,8 +401,9 @@ class DatasetRun:
                     found.append(problem)
         except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
             found.append(crashed(error))
-        if more is not None and of_rule:
-            more.update({rule: number - most for rule, number in of_rule.items() if number > most})
+        for rule, number in of_rule.items():
+            if more is not None and number > most:
+                more[rule] += number - most
         return found
 
     @property

@@ -96,7 +96,7 @@ def _decoded(text: str) -> Decoded:
     except ValueError:
         result.error = "a number with more digits than Python's reader takes"
     else:
-        may_have_half = "\\u" in text or _has_half(text)
+        may_have_half = ("\\" in text and "\\u" in text) or _has_half(text)  # one character is found sooner than two
         if odd.found or may_have_half:
             _find_oddities(result, may_have_half)
     return result

@@ -188,7 +188,8 @@ class BlockChecker:
 class ScannedChecker(BlockChecker):
     """Checks blocks of one file; `check` may run in any thread, and holds the interpreter only for noted lines.
 
-    ``count`` takes what the predicates count; of ``known`` blocks nothing is scanned.
+    ``count`` takes what the predicates count; of ``known`` blocks nothing is scanned. ``keeps``: what noted lines
+    decode to is given on also where the scanner has their keys.
     """
 
     def __init__(
@@ -198,11 +199,13 @@ class ScannedChecker(BlockChecker):
         most: int = 0,
         count: Count | None = None,
         known: KnownBlocks | None = None,
+        keeps: bool = True,
     ) -> None:
         super().__init__(checker, most)
         self._scanner = scanner
         self._count = count
         self._known = known
+        self._keeps = keeps
 
     def check(self, given: Block, take: Take, at_once: bool = True) -> CheckedBlock:
         """All records of a block of whole lines, given to ``take`` as one segment."""
@@ -239,7 +242,8 @@ class ScannedChecker(BlockChecker):
         return scanned
 
     def _noted(self, data: bytes, scanned: ScannedBlock, block: CheckedBlock) -> list[tuple[int, int, Any]]:
-        """What the record checks say of the noted lines; why they were noted, their rows and decoded values."""
+        """What the record checks say of the noted lines; of those that are kept, why they were noted, their rows and
+        decoded values."""
         values: list[tuple[int, int, Any]] = []
         for why, row, line, start, end in scanned.notes:
             raw = data[start:end]
@@ -250,5 +254,6 @@ class ScannedChecker(BlockChecker):
             value, problems = self._checker.examine(raw, row in scanned.alike, scanned.alike.get(row))
             if problems and (few := few_of_each(problems, block.kept, block.excess, self._most)):
                 block.faulty.append((quick_located(row, line, start, raw, NO_INDENT, False), few, value))
-            values.append((why, row, value))
+            if why == REFUSED or self._keeps:
+                values.append((why, row, value))
         return values

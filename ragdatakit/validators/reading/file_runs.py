@@ -199,7 +199,7 @@ class FileRun:
         self._absorb(batch, values)
 
     def _take_scan(self, scanned: ScannedBlock, first_record: int, noted: list[tuple[int, int, Any]]) -> None:
-        """Keys of records that were scanned; of those that were noted: why, their rows, their decoded values."""
+        """Keys of records that were scanned; of those that were noted and kept: why, their rows, decoded values."""
         if self.columns is None:
             return
         batch = self._coded_part(scanned, noted)
@@ -268,7 +268,8 @@ class LinesRun(FileRun):
         scanner = self._scanner()
         if scanner is None:
             return BlockChecker(self.checker, most)
-        return ScannedChecker(self.checker, scanner, most, self.scanning.counted, self._known_blocks())
+        known, keeps = self._known_blocks(), self.needs.values
+        return ScannedChecker(self.checker, scanner, most, self.scanning.counted, known, keeps)
 
     def _known_blocks(self) -> KnownBlocks | None:
         """Those of the check before this one, which are not read again; None where there is to be no other check."""

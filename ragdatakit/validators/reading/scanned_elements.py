@@ -11,6 +11,7 @@ from ragdatakit.files.containers.arrays import ArraySource, Part
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
 from ragdatakit.scanner.element_parts import Here, scanned_parts
+from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.scanner.relations import OnceCount
 from ragdatakit.validators.coded_columns import spell_odd
 from ragdatakit.validators.reading.file_runs import ElementsRun
@@ -65,13 +66,15 @@ class ScannedElementsRun(ElementsRun):
         self.run_.collector.count_all(once if self.fresh else {}, self.file)
 
     def _noted(self, part: Part, scanned: ScannedBlock) -> list[tuple[int, int, Any]]:
-        """What the record checks say of the noted elements; why they were noted, their rows and decoded values."""
+        """What the record checks say of the noted elements; of those that are kept, why they were noted, their rows and
+        decoded values."""
         values: list[tuple[int, int, Any]] = []
         data, behind, indent = part.data, 0, part.indent
         for why, row, line, start, end in scanned.notes:
             raw = data[start:end]
             value, problems = self.checker.examine(raw, row in scanned.alike or None, scanned.alike.get(row))
-            values.append((why, row, value))
+            if why == REFUSED or self.needs.values:
+                values.append((why, row, value))
             if problems:
                 indent = indent.behind(data, behind, start)
                 behind = start

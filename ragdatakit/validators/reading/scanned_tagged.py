@@ -10,6 +10,7 @@ from typing import Any
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement
 from ragdatakit.files.reading.tagged_blocks import LONG_ELEMENT, TaggedBlock, TaggedBlocks
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
+from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.reading.tagged_runs import TaggedRun
 
 
@@ -37,13 +38,15 @@ class ScannedTaggedRun(TaggedRun):
         return TaggedBlocks(self.declared.tags, self.source.block_bytes, pieces, offset, place)
 
     def _noted(self, block: TaggedBlock, scanned: ScannedBlock, records: int) -> list[tuple[int, int, Any]]:
-        """What the record checks say of the noted elements; why they were noted, their rows and decoded values."""
+        """What the record checks say of the noted elements; of those that are kept, why they were noted, their rows and
+        decoded values."""
         values: list[tuple[int, int, Any]] = []
         data, behind, indent = block.data, 0, block.place.indent
         for why, row, line, start, end in scanned.notes:
             raw = data[start:end]
             value, problems = self.checker.examine(raw)
-            values.append((why, row, value))
+            if why == REFUSED or self.needs.values:
+                values.append((why, row, value))
             if problems:
                 indent = indent.behind(data, behind, start)
                 behind = start

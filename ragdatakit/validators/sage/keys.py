@@ -45,19 +45,18 @@ def generation(record: dict[str, Any]) -> str:
     """``documented``, ``operators`` or ``older``, by the strongest signal; ``""`` where the keys fit more than one."""
     keys = record.keys()
     refined = record.get("refining_results")
-    if any(k in keys for k in _ONLY_DOCUMENTED):
+    if not _ONLY_DOCUMENTED.isdisjoint(keys):
         return "documented"
     if "compressed_context" in keys or (isinstance(refined, list) and refined and isinstance(refined[0], str)):
         return "operators"
-    if any(k in keys for k in _ONLY_OLDER):
+    if not _ONLY_OLDER.isdisjoint(keys):
         return "older"
     if any(k in keys for k in TIMES.values()):
         return "operators"
     return "older" if "results" in keys and "retrieval_results" not in keys else ""
 
 
-_ONLY_DOCUMENTED = (
-    *("retrieval_docs", "reranking_docs", "refining_docs", "reranking_results", "prompt"),
-    *("retrieval_time", "reranking_time", "refining_time", "generation_time"),
+_ONLY_DOCUMENTED = frozenset(
+    ("retrieval_docs", "reranking_docs", "refining_docs", "reranking_results", "prompt", "reranking_time", *TIMES)
 )
-_ONLY_OLDER = OLDER[1:]
+_ONLY_OLDER = frozenset(OLDER[1:])
