@@ -67,7 +67,9 @@ def test_every_rule_has_a_section_and_a_place_in_the_table() -> None:
 
     for rule, fmt in all_rules():
         page = (ROOT / "docs/rules" / f"{rule_page(rule, fmt)}.md").read_text()
-        if f"\n## {rule.code} {rule.name}\n" not in page or f"| [{rule.code}](" not in index:
+        (row,) = [line for line in index.splitlines() if line.startswith(f"| [{rule.code}](")] or [""]
+        mark = "`[*]`" if "safe" in rule.fixes else "`[-]`" if "unsafe" in rule.fixes else ""
+        if f"\n## {rule.code} {rule.name}\n" not in page or f") | {mark} | " not in row:
             missing.append(rule.code)
 
     assert missing == []

@@ -172,6 +172,8 @@ def test_a_damaged_footer_is_an_error(tmp_path: Path) -> None:
         ("['r2']\"", '[\'r2\']",""', 3, "the row has 9 cells, the header 8 columns; every query that"),
         ("Mara", "Mar\xe9", 2, "byte 0xe9 is not UTF-8; every query that"),
         ('"[]"', '"[]', 3, "a quote is not closed; queries stop, or rows"),
+        (",\"['k2']\"\n", "", 4, "the file ends within a row and seems to be cut, in cell 7 of 8; the cells that"),
+        ("k2']\"\n", "k2", 4, "a quote is not closed; every query that"),
     ],
 )
 def test_what_pandas_does_not_read_of_a_table_in_csv(
@@ -187,7 +189,26 @@ def test_what_pandas_does_not_read_of_a_table_in_csv(
     findings = run("validate", index, "--json").json["findings"]
 
     assert [(f["code"], f["line"]) for f in findings] == [("GR022", line)]
-    assert findings[0]["message"].startswith(f"it cannot be read: {message}")
+    verdict = "it cannot be read" if "every query" in message else "it is not read as it was written"
+    assert findings[0]["message"].startswith(f"{verdict}: {message}")
+    assert _is_read_as_text(table) == ("every query" not in message and "a quote" not in message)
+    assert ("seems to be cut" in f"{findings[0]['message']} {findings[0]['hint']}") == (line == 4)
+
+
+def test_a_last_row_that_ends_early_with_a_line_end_is_not_cut(tmp_path: Path) -> None:
+    index = shutil.copytree(CSV, tmp_path / "index")
+    table = index / "text_units.csv"
+    table.write_text(table.read_text().replace(",\"['k2']\"\n", "\n"))
+
+    assert [f["code"] for f in run("validate", index, "--json").json["findings"]] == ["GR113"]
+
+
+def _is_read_as_text(table: Path) -> bool:
+    try:
+        pd.read_csv(table)
+    except (pd.errors.ParserError, UnicodeDecodeError):
+        return False
+    return True
 
 
 @pytest.mark.parametrize("held", [True, False])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from docs.generator.markdown import code, fence, plain, rule_link, rule_page, rule_title, table
 from docs.generator.sightings import sighting
-from ragdatakit.reports.reference import FIXED_BY
+from ragdatakit.reports.reference import FIXED_BY, fix_mark
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.rules.evaluation import LETTERS as EVALUATION
@@ -125,6 +125,7 @@ def _index_page() -> str:
             rule.name,
             rule.severity_words(),
             f"[{fmt.title if fmt else 'any'}]({rule_page(rule, fmt)}.md)",
+            code(mark) if (mark := fix_mark(rule)) else "",
             plain(rule.summary),
             rule.since
             + ("" if rule.status == "stable" else f", {rule.status}")
@@ -140,10 +141,11 @@ def _index_page() -> str:
             (
                 "*error*: the framework's loader refuses, drops or misreads the data, or its documentation forbids it. "
                 "*warning*: it loads, and is risky. *info*: worth knowing (shown with `-v`). A released code is never "
-                "used for another thing. `--select` and `--ignore` take codes, beginnings of codes (`SP2`) and names.\n"
+                "used for another thing. `--select` and `--ignore` take codes, beginnings of codes (`SP2`) and names. "
+                "`[*]`: [`--fix`](../fixes.md) repairs it; `[-]`: it does so with `--unsafe-fixes` only.\n"
             ),
             f"A page for each: {', '.join(f'[{title}]({page}.md)' for page, title in pages.items())}.\n",
-            table(("code", "name", "severity", "format", "what is wrong", "since"), rows) + "\n",
+            table(("code", "name", "severity", "format", "fix", "what is wrong", "since"), rows) + "\n",
         ]
     )
 

@@ -76,8 +76,13 @@ def rule_lines(rules: Sequence[Pair], chosen: str | None) -> Iterator[str]:
     """A line for each rule, as bad as the format ``chosen`` takes it (None: as it is of itself)."""
     codes, width = max(len(rule.code) for rule, _ in rules), max(len(rule.name) for rule, _ in rules)
     for rule, fmt in rules:
-        mark = "[*]" if "safe" in rule.fixes else "[-]" if "unsafe" in rule.fixes else "   "
-        yield f"{rule.code:<{codes}}  {_severity(rule, fmt, chosen):<7}  {rule.name:<{width}}  {mark} {rule.summary}"
+        severity = _severity(rule, fmt, chosen)
+        yield f"{rule.code:<{codes}}  {severity:<7}  {rule.name:<{width}}  {fix_mark(rule):3} {rule.summary}"
+
+
+def fix_mark(rule: Rule) -> str:
+    """How lists of rules mark one that `--fix` repairs, or that it repairs only with `--unsafe-fixes`."""
+    return "[*]" if "safe" in rule.fixes else "[-]" if "unsafe" in rule.fixes else ""
 
 
 def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:

@@ -11,7 +11,9 @@ from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import FileFault, Source
 from ragdatakit.files.containers.strict_json import NOTHING
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.files.reading.cut_files import AGAIN
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.graphrag.tables import BY_KIND, PREFIX
@@ -110,10 +112,14 @@ class StoredTable:
         assert reader.header is not None
         assert reader.header_row is not None
         self._text_of(reader.header_row)
-        width, is_first = len(reader.header), True
+        width, before, is_first = len(reader.header), 0, True
         for block in reader.blocks():
             for row in block.raw_rows():
                 cells = [cell.text for cell in split_record(self._text_of(row))[0]]
+                if len(cells) < width == before and self._is_last(row):
+                    reason = f"the file ends within a row and seems to be cut, in cell {len(cells)} of {width}"
+                    self._add(CsvFault(row.line, reason, AGAIN, "cut"))
+                before = len(cells)
                 if len(cells) > width:
                     of_row = "the first row" if is_first else "the row"
                     reason = f"{of_row} has {len(cells)} cells, the header {width} columns"
@@ -122,7 +128,9 @@ class StoredTable:
                 yield row.line, cells
 
     def _text_of(self, row: RawRow) -> str:
-        if not row.closed:
+        if not row.closed and self._is_last(row):  # where pandas stops
+            self._add(CsvFault(row.line, "a quote is not closed", f"the file seems to be cut here: {AGAIN}"))
+        elif not row.closed:
             hint = "close the quote, or write it twice where it is part of a text"
             self._add(CsvFault(row.line, "a quote is not closed", hint, "open"))
         try:
@@ -131,6 +139,10 @@ class StoredTable:
             reason = f"byte 0x{row.raw[error.start]:02x} is not UTF-8"
             self._add(CsvFault(row.line, reason, "write the table in UTF-8"))
             return row.raw.decode("utf-8", "replace")
+
+    def _is_last(self, row: RawRow) -> bool:
+        """Whether the file ends with this row, without a line end."""
+        return row.offset + len(row.raw) == size_of(self.file.path)
 
     def _add(self, fault: CsvFault) -> None:
         self.fault = self.fault or fault

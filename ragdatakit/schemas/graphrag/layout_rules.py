@@ -68,15 +68,16 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     Rule(
         "GR022 unreadable-table error",
         since="0.2.0",
-        summary="A table that cannot be read: it is cut off or damaged; in CSV, a row has more cells than the header, "
-        "a quote is not closed, or a byte is not UTF-8.",
-        message="it cannot be read: {reason}",
+        summary="A table that cannot be read, or not as it was written: it is cut off or damaged; in CSV, a row has "
+        "more cells than the header, a quote is not closed, or a byte is not UTF-8.",
+        message="{verdict}: {reason}",
         upstream="every query that needs the table stops; in CSV, cells that the first row has too many become an "
-        "index, and a quote that is not closed may take in other rows, silently",
+        "index, a quote that is not closed may take in other rows, and the last row may end early, silently",
         cases={
             "": "every query that needs the table stops",
             "shifted": "the first cells of all rows become an index, and the others get into wrong columns, silently",
             "open": "queries stop, or rows up to the next quote are lost, silently",
+            "cut": "the cells that are missing are read as empty, and rows that were behind them are lost, silently",
         },
         hint="copy the file again, or run the index again",
         bad="entities.parquet that is cut off",

@@ -33,6 +33,7 @@ _INDEXES = ("index", "project")
 _JOINED = ("0.1", "0.5")
 """Releases that may put several ids into one text, with commas."""
 _REQUIRED_ROWS = {"entities": "empty-table", "text-units": "empty-table", "communities": "empty-table"}
+_NOT_READ = "it cannot be read"
 _WANTED_ROWS = {"reports": "no-reports", "relationships": "no-relationships"}
 
 
@@ -173,7 +174,8 @@ class GraphRagChecks(FormatChecks):
             if stored.fault is not None:
                 self._forget(tables, kind, file)
                 line, reason, hint, case = stored.fault
-                facts = {"reason": reason, "case": case}
+                verdict = "it is not read as it was written" if case else _NOT_READ
+                facts = {"verdict": verdict, "reason": reason, "case": case}
                 yield file, Problem("unreadable-table", facts=facts, line=line, hint=hint)
                 return
             for problem in found:
@@ -279,4 +281,5 @@ def _failed(error: Exception, stored: StoredTable) -> Problem:
 def _unreadable(reason: object) -> Problem:
     """A file that may not be opened needs no new index."""
     rule = "unreadable-file" if isinstance(reason, PermissionError) else "unreadable-table"
-    return Problem(rule, facts={"reason": getattr(reason, "strerror", None) or str(reason), "case": ""})
+    facts = {"verdict": _NOT_READ, "reason": getattr(reason, "strerror", None) or str(reason), "case": ""}
+    return Problem(rule, facts=facts)
