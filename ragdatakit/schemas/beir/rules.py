@@ -5,14 +5,18 @@ Facts: package `beir` 2.2.0, `datasets/data_loader.py:GenericDataLoader`, read a
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.fixes import COPY_WORDS, RENAMED_WORDS, SYNTAX_WORDS
 
 _CORPUS = "GenericDataLoader._load_corpus"
 _QRELS = "GenericDataLoader._load_qrels"
 
+_rule = partial(Rule, source=_QRELS)
+
 FILE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "BE101 missing-file error",
         summary="Judgements without the queries or the corpus that they are of, queries without a corpus, or a file or "
         "folder that seems to be meant for the judgements and has another name.",
@@ -23,7 +27,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="corpus.jsonl\nqrels/test.tsv",
         good="corpus.jsonl\nqueries.jsonl\nqrels/test.tsv",
     ),
-    Rule(
+    _rule(
         "BE102 compressed-file warning",
         summary="A file of the dataset that is compressed. To the loader it is not there, like a file that is missing.",
         message="it is packed, and GenericDataLoader looks for {file}",
@@ -33,7 +37,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="corpus.jsonl",
         source="GenericDataLoader.check",
     ),
-    Rule(
+    _rule(
         "BE103 no-records error",
         summary="A corpus or a file of queries without a record, or a file of judgements with nothing but a header.",
         message="there is no record in it",
@@ -43,7 +47,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="query-id\tcorpus-id\tscore",
         good="query-id\tcorpus-id\tscore\nq1\td1\t1",
     ),
-    Rule(
+    _rule(
         "BE104 no-judgements warning",
         since="0.2.0",
         summary="A corpus, or a corpus with queries, and no judgements: part of a dataset.",
@@ -54,7 +58,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="corpus.jsonl\nqueries.jsonl",
         good="corpus.jsonl\nqueries.jsonl\nqrels/test.tsv",
     ),
-    Rule(
+    _rule(
         "BE111 invalid-json error",
         summary="A line of the corpus or of the queries that is not one JSON object.",
         message="not JSON: {reason}",
@@ -66,7 +70,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         source=_CORPUS,
     ),
-    Rule(
+    _rule(
         "BE112 blank-line error",
         summary="A blank line, also as the last one.",
         message="a blank line",
@@ -77,7 +81,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad='{"_id": "d1", "text": "Pears."}\n\n{"_id": "d2", "text": "Plums."}',
         good='{"_id": "d1", "text": "Pears."}\n{"_id": "d2", "text": "Plums."}',
     ),
-    Rule(
+    _rule(
         "BE113 line-not-object error",
         summary="A line that is JSON, but no object.",
         message="{value} is not a JSON object",
@@ -87,7 +91,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         source=_CORPUS,
     ),
-    Rule(
+    _rule(
         "BE114 missing-id error",
         summary="A record without `_id`, or whose `_id` is null.",
         message="the _id is {fault}",
@@ -99,7 +103,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         source=_CORPUS,
     ),
-    Rule(
+    _rule(
         "BE115 id-not-string error",
         summary="An `_id` that is not a string.",
         message="_id is {value}, not a string",
@@ -108,9 +112,8 @@ FILE_RULES: tuple[Rule, ...] = (
         fix="safe: put the number into quotes",
         bad='{"_id": 1, "text": "A pear tree."}',
         good='{"_id": "1", "title": "", "text": "A pear tree."}',
-        source=_QRELS,
     ),
-    Rule(
+    _rule(
         "BE116 text-not-string error",
         summary="A record without a text, or whose text is not a string.",
         message="the text is {fault}",
@@ -121,7 +124,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         source=_CORPUS,
     ),
-    Rule(
+    _rule(
         "BE117 blank-text warning",
         summary="A text with nothing in it but blanks.",
         message="the text is blank",
@@ -131,7 +134,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"_id": "d4", "title": "Pears", "text": "Pears ripen in autumn."}',
         source="GenericDataLoader._load_corpus and _load_queries in beir/datasets/data_loader.py",
     ),
-    Rule(
+    _rule(
         "BE118 missing-title warning",
         summary="A document without a title, or whose title is not a string.",
         message="there is no title that is a string",
@@ -143,7 +146,7 @@ FILE_RULES: tuple[Rule, ...] = (
         per_file=True,
         source=_CORPUS,
     ),
-    Rule(
+    _rule(
         "BE119 unsafe-id warning",
         summary="An id that cannot be written to judgements as it is, only between quote marks: with a tab, a line "
         "break, blanks at its edges, or a quote mark at its beginning.",
@@ -153,9 +156,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="use ids of letters, digits and -_.:/ only",
         bad='{"_id": " d1", "title": "", "text": "A pear tree."}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
-        source=_QRELS,
     ),
-    Rule(
+    _rule(
         "BE121 no-header error",
         summary="A file of judgements that begins with a judgement instead of a header, or has one behind it on its "
         "line.",
@@ -166,9 +168,8 @@ FILE_RULES: tuple[Rule, ...] = (
         reveals=("BE12", "BE2"),
         bad="q1\td2\t1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
-        source=_QRELS,
     ),
-    Rule(
+    _rule(
         "BE122 wrong-columns error",
         summary="A judgement with fewer than three tab-separated columns, with a quote mark that is not closed or only "
         "behind other judgements, or with a cell that is too long for Python's csv reader; a Parquet file of "
@@ -189,9 +190,8 @@ FILE_RULES: tuple[Rule, ...] = (
         reveals=("BE2",),
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
-        source=_QRELS,
     ),
-    Rule(
+    _rule(
         "BE123 further-columns warning",
         summary="A judgement with more than three columns.",
         message="there are columns after the score: {value}",
@@ -200,9 +200,8 @@ FILE_RULES: tuple[Rule, ...] = (
         fix="safe: leave out the second of TREC's four",
         bad="query-id\tcorpus-id\tscore\nq1\td2\t1\tsure",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
-        source=_QRELS,
     ),
-    Rule(
+    _rule(
         "BE124 score-not-integer error",
         summary="A score that is not an integer.",
         message="the score {value} is not an integer",
@@ -211,19 +210,17 @@ FILE_RULES: tuple[Rule, ...] = (
         fix="safe: write the number without decimals, if these are zeros",
         bad="query-id\tcorpus-id\tscore\nq1\td2\t1.0",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
-        source=_QRELS,
     ),
-    Rule(
+    _rule(
         "BE125 unusual-score warning",
         summary="A score below 0 or above 3.",
         message="the score {value} is not within 0 and 3",
         upstream="the loader takes it; a negative one counts as not relevant, a high one weighs as much in nDCG",
         hint="grade from 0 to 3, unless the scale is meant to be another",
-        source=_QRELS,
         bad="q1\td1\t-1",
         good="q1\td1\t0",
     ),
-    Rule(
+    _rule(
         "BE126 surrogate-not-read warning",
         summary="Half of a character in metadata, or in a member that BEIR does not have.",
         message="holds the unpaired surrogate {surrogate}",
@@ -233,7 +230,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad='{"_id": "q1", "text": "a smile", "metadata": {"from": "\\ud83d"}}',
         good='{"_id": "q1", "text": "a smile", "metadata": {"from": "\\ud83d\\ude00"}}',
     ),
-    Rule(
+    _rule(
         "BE127 score-out-of-range error",
         summary="A score of a million or more, or below -2^63.",
         message="the score {value} is out of range, expected -2^63 to 999999",
@@ -244,7 +241,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="q1\td1\t9223372036854775808",
         good="q1\td1\t3",
     ),
-    Rule(
+    _rule(
         "BE128 two-id-columns error",
         since="0.2.0",
         summary="A Parquet file of documents or queries that has a column `id` beside `_id`.",
@@ -255,7 +252,7 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="corpus/test-00000-of-00001.parquet with the columns _id, id, title, text",
         good="corpus/test-00000-of-00001.parquet with the columns _id, title, text",
     ),
-    Rule(
+    _rule(
         "BE129 unusual-header warning",
         since="0.2.0",
         summary="A header of judgements that does not begin with query-id and corpus-id.",
@@ -263,14 +260,13 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader passes over it and takes the columns in this order, whatever they are called; tools that "
         "go by the names find none of them",
         hint="write query-id, corpus-id and score with tabs between them, or swap the columns if they are as it says",
-        source=_QRELS,
         bad="doc-id\tquery-id\tscore\nq1\td1\t1",
         good="query-id\tcorpus-id\tscore\nq1\td1\t1",
     ),
 )
 
 SET_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "BE201 duplicate-id error",
         summary="Two documents, or two queries, with one `_id`.",
         message="duplicate id {value}",
@@ -282,7 +278,7 @@ SET_RULES: tuple[Rule, ...] = (
         bad='{"_id": "d1", "text": "Plums."}\n{"_id": "d1", "text": "Pears."}',
         good='{"_id": "d1", "text": "Plums."}\n{"_id": "d2", "text": "Pears."}',
     ),
-    Rule(
+    _rule(
         "BE202 dangling-query-id error",
         summary="A judgement for a query that does not exist.",
         message="there is no query {value}",
@@ -293,41 +289,38 @@ SET_RULES: tuple[Rule, ...] = (
         bad="q9\td1\t1  (no query q9)",
         good="q1\td1\t1",
     ),
-    Rule(
+    _rule(
         "BE203 dangling-corpus-id error",
         summary="A judgement of a document that does not exist.",
         message="there is no document {value}",
         upstream="the loader takes it; the document can never be found: if it is relevant, recall never reaches 1",
         hint="add the document, or remove the judgement",
-        source=_QRELS,
         fix="unsafe: remove the judgement",
         bad="q2\td9\t1  (no document d9)",
         good="q2\td1\t1",
     ),
-    Rule(
+    _rule(
         "BE204 conflicting-judgement error",
         summary="A query and a document that are judged twice in one file, with different scores.",
         message="this query and document have another score before",
         upstream="the last score silently wins",
         keeps_last=True,
         hint="keep one of them",
-        source=_QRELS,
         fix="unsafe: remove the earlier one, as the last one is used",
         bad="q1\td2\t1\nq1\td2\t2",
         good="q1\td2\t2",
     ),
-    Rule(
+    _rule(
         "BE205 duplicate-judgement warning",
         summary="A query and a document that are judged twice in one file, alike.",
         message="duplicate judgement",
         upstream="the loader keeps one of them",
         hint="remove one of them",
-        source=_QRELS,
         fix="safe: remove the second one",
         bad="q1\td2\t1\nq1\td2\t1",
         good="q1\td2\t1",
     ),
-    Rule(
+    _rule(
         "BE206 query-without-judgement warning",
         summary="A query that no file of judgements finds a relevant document for.",
         message="query {value} has no relevant document in any split",
@@ -338,18 +331,17 @@ SET_RULES: tuple[Rule, ...] = (
         bad='queries.jsonl: {"_id": "q3", "text": "pears"}\nqrels:         q3\td1\t0',
         good='queries.jsonl: {"_id": "q3", "text": "pears"}\nqrels:         q3\td1\t1',
     ),
-    Rule(
+    _rule(
         "BE207 query-in-two-splits warning",
         summary="A query that is judged in two splits.",
         message="query {value} is judged in another file, too",
         upstream="the loader takes it; what is trained on it is then tested on it",
         hint="keep each query in one split",
         fix="unsafe: remove all judgements of the query from the training split",
-        source=_QRELS,
         bad="train.tsv: q1\td3\t1\ntest.tsv:  q1\td1\t1",
         good="train.tsv: q2\td3\t1\ntest.tsv:  q1\td1\t1",
     ),
-    Rule(
+    _rule(
         "BE208 duplicate-text warning",
         summary="Two documents with one text.",
         message="the text is that of an earlier document",
@@ -362,7 +354,7 @@ SET_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "text": "Two boats mapped the reef."}',
         source="GenericDataLoader._load_corpus in beir/datasets/data_loader.py compares no texts",
     ),
-    Rule(
+    _rule(
         "BE209 swapped-files warning",
         since="0.2.0",
         summary="The judgements name queries by ids that documents have, and documents by ids that queries have.",
@@ -372,7 +364,6 @@ SET_RULES: tuple[Rule, ...] = (
         "the name of the other",
         bad='queries.jsonl: {"_id": "d1", "text": "A pear tree."}\nqrels:         q1\td1\t1',
         good='queries.jsonl: {"_id": "q1", "text": "pears"}\nqrels:         q1\td1\t1',
-        source=_QRELS,
     ),
 )
 

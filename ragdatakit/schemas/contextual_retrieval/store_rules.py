@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _STORED = (
@@ -19,109 +21,92 @@ def _with(old: str, new: str) -> str:
     return _STORED.replace(old, new)
 
 
+_rule = partial(Rule, since="0.2.0", good=_STORED)
+
 STORE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "CR030 context-not-json error",
-        since="0.2.0",
         summary="A chunk with its context is not JSON.",
         message="not JSON: {reason}",
         upstream="json.loads stops with JSONDecodeError",
         hint="write one JSON object per line",
         bad=_STORED[:-1],
-        good=_STORED,
         source="guide.ipynb: load_jsonl",
     ),
-    Rule(
+    _rule(
         "CR031 context-not-object error",
-        since="0.2.0",
         summary="A chunk with its context is JSON, but no object.",
         message="{value} is not a chunk with its context",
         upstream="indexing stops with TypeError",
         hint="write one object per chunk",
         bad=f"[{_STORED}]",
-        good=_STORED,
         source=_HYBRID,
     ),
-    Rule(
+    _rule(
         "CR022 unusable-context error",
-        since="0.2.0",
         summary="A chunk with its context lacks one of its fields, or one is of another type.",
         message="{field} is {fault}",
         upstream="indexing for hybrid search stops with KeyError, or the evaluation with AttributeError",
         hint="write doc_id, original_uuid, chunk_id, original_index, original_content and contextualized_content",
         bad=_with(', "contextualized_content": "On how the reef was charted."', ""),
-        good=_STORED,
         source=_HYBRID,
     ),
-    Rule(
+    _rule(
         "CR034 duplicate-context error",
-        since="0.2.0",
         summary="A chunk is stored twice, with the same document and index.",
         message="duplicate chunk {value}",
         upstream="hybrid search finds chunks by doc_id and index: the first is given for the other",
         hint="keep one of them",
         bad=_STORED + "\n" + _STORED,
-        good=_STORED,
         source="guide.ipynb: retrieve_advanced",
     ),
-    Rule(
+    _rule(
         "CR010 empty-context warning",
-        since="0.2.0",
         summary="The context of a chunk is blank, or the chunk itself.",
         message="the context is {found}",
         upstream="the chunk is embedded as it is, or twice: nothing is gained",
         hint="write the context again",
         bad=_with(_CONTEXT, ""),
-        good=_STORED,
         source=_SEARCHES,
     ),
-    Rule(
+    _rule(
         "CR011 context-repeats-chunk warning",
-        since="0.2.0",
         summary="The context of a chunk contains the chunk.",
         message="the context contains the chunk",
         upstream="the context is put after the chunk, which is then embedded twice",
         hint="keep the context alone, without the chunk",
         bad=_with(_CONTEXT, "On how the reef was charted: Joss mapped it."),
-        good=_STORED,
         source=_SEARCHES,
     ),
-    Rule(
+    _rule(
         "CR109 context-without-chunk warning",
-        since="0.2.0",
         summary="A chunk with a context is not in the corpus.",
         message="there is no chunk {value} in the corpus",
         upstream="the store is searched, not the corpus: it is found, and can be no golden chunk",
         hint="write the contexts for the corpus that is there",
         bad=_with('"original_index": 1', '"original_index": 7'),
-        good=_STORED,
         source=_SEARCHES,
     ),
-    Rule(
+    _rule(
         "CR110 stored-chunk-unlike-corpus error",
-        since="0.2.0",
         summary="The content of a chunk with a context is not that of the corpus, except for blanks around it.",
         message="the content of {value} is not that of the corpus",
         upstream="Pass@k compares this content with the golden one: the chunk is never found, and nothing says so",
         hint="write the contexts for the corpus that is there",
         bad=_with("Joss mapped it.", "Joss mapped it, and the bay."),
-        good=_STORED,
         source="guide.ipynb: evaluate_retrieval",
     ),
-    Rule(
+    _rule(
         "CR111 chunk-without-context warning",
-        since="0.2.0",
         summary="Chunks of the corpus have no context, while others have.",
         message="{missing} of {chunks} chunks have no context",
         upstream="the store is searched, not the corpus: these chunks are not found",
         hint="write the contexts that are missing",
         bad=_STORED + "\n(the corpus has two chunks)",
-        good=_STORED,
         source=_SEARCHES,
     ),
-    Rule(
+    _rule(
         "CR201 unsafe-vectors error",
-        since="0.2.0",
         summary="A store of vectors is a pickle of more than plain values: opening it can run code. It was not opened.",
         message="{reason}; it was not opened",
         upstream="pickle.load runs whatever the file asks for",
@@ -130,9 +115,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='a pickle of {"embeddings": [[0.1, 0.2]], "metadata": [{…}], "query_cache": "{}"}',
         source=_LOADS,
     ),
-    Rule(
+    _rule(
         "CR202 unusable-vectors error",
-        since="0.2.0",
         summary="A store of vectors is no whole pickle, or lacks embeddings, metadata or query_cache.",
         message="cannot be used: {reason}",
         upstream="load_db stops with UnpicklingError, EOFError or KeyError, or the first search does",
@@ -141,9 +125,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='a pickle of {"embeddings": [[0.1, 0.2]], "metadata": [{…}], "query_cache": "{}"}',
         source=_LOADS,
     ),
-    Rule(
+    _rule(
         "CR203 vectors-unlike-chunks error",
-        since="0.2.0",
         summary="A store has more vectors than chunks, or fewer.",
         message="there are {vectors} vectors for {chunks} chunks",
         upstream="it loads: chunks without a vector are never found, a vector without a chunk stops a search with "
@@ -153,9 +136,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good="two vectors, two chunks",
         source="guide.ipynb: VectorDB.search",
     ),
-    Rule(
+    _rule(
         "CR204 uneven-vectors error",
-        since="0.2.0",
         summary="The vectors of a store have different lengths, or are no lists of numbers.",
         message="vector {number} has {found}; {expected} are expected",
         upstream="the first search stops with ValueError",
@@ -164,9 +146,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good="[[0.1, 0.2], [0.3, 0.1]]",
         source="guide.ipynb: VectorDB.search",
     ),
-    Rule(
+    _rule(
         "CR205 stale-vectors error",
-        since="0.2.0",
         summary="The chunks of a store of vectors are not those of the corpus next to it.",
         message="{unlike} of its {stored} chunks are not in the corpus, {missing} of the corpus's {chunks} not in it",
         upstream="where the file is there the corpus is not read: searches go over the old chunks, and Pass@k falls, "

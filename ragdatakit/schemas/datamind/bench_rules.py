@@ -5,6 +5,8 @@ Facts: haolpku/DataMind, commit 5a8f883, `benchmark/run.py` and `benchmark/evalu
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.fixes import SYNTAX_WORDS
 
@@ -12,8 +14,10 @@ _RUN = "benchmark/run.py:load_questions"
 _EVALUATE = "benchmark/evaluate.py:evaluate"
 _GOOD = '{"question": "What do spring tides follow?", "reference_answer": "new and full moon", "question_id": "n1"}'
 
+_rule = partial(Rule, good=_GOOD, source=_RUN)
+
 BENCH_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "DM501 broken-question-line error",
         summary="A line of a question set that is not JSON, among lines that are.",
         message="not JSON: {reason}",
@@ -22,40 +26,32 @@ BENCH_RULES: tuple[Rule, ...] = (
         fix=SYNTAX_WORDS,
         reveals=("DM5", "RD115", "RD2"),
         bad='{"question": "Who',
-        good=_GOOD,
-        source=_RUN,
     ),
-    Rule(
+    _rule(
         "DM502 question-line-not-object error",
         summary="A line of a question set that is JSON, but not an object.",
         message="{value} is not an object",
         upstream={"v1": "stops the run with AttributeError"},
         hint="write an object with the field question; in a plain-text set, reword a line that is only a number",
         bad="42",
-        good=_GOOD,
-        source=_RUN,
     ),
-    Rule(
+    _rule(
         "DM503 question-not-string error",
         summary="A question that is null or not a string.",
         message="question is {value}, expected a string",
         upstream={"v1": "stops the run with AttributeError"},
         hint="write the question as a string",
         bad='{"question": null}',
-        good=_GOOD,
-        source=_RUN,
     ),
-    Rule(
+    _rule(
         "DM504 missing-question error",
         summary="A line without a question, or with an empty one.",
         message="question is {fault}",
         upstream={"v1": "drops the line silently, and the index of every later result shifts"},
         hint="add the question, or remove the line",
         bad='{"question": " "}',
-        good=_GOOD,
-        source=_RUN,
     ),
-    Rule(
+    _rule(
         "DM505 reference-not-string error",
         summary="A reference_answer that is a list, a number, a boolean or an object.",
         message="reference_answer is {value}, expected a string",
@@ -66,7 +62,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         good='{"question": "Who?", "reference_answer": "A"}',
         source=_EVALUATE,
     ),
-    Rule(
+    _rule(
         "DM506 empty-reference error",
         summary="A reference_answer that is empty, or has only white space and punctuation.",
         message="reference_answer is {value}, which has no words",
@@ -76,7 +72,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         good='{"question": "Who?"}',
         source="benchmark/evaluate.py:exact_match",
     ),
-    Rule(
+    _rule(
         "DM507 null-reference warning",
         summary="A reference_answer that is null.",
         message="reference_answer is null",
@@ -86,7 +82,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         good='{"question": "Who?"}',
         source=_EVALUATE,
     ),
-    Rule(
+    _rule(
         "DM508 short-reference warning",
         summary="A reference_answer of one or two letters or digits.",
         message="reference_answer is {value}",
@@ -97,18 +93,16 @@ BENCH_RULES: tuple[Rule, ...] = (
         source="benchmark/evaluate.py:exact_match",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "DM509 missing-question-id warning",
         summary="Questions without a question_id.",
         message="question_id is {fault}",
         upstream={"v1": "accepts it; results can be matched by their index only"},
         hint="give every question an id of its own",
         bad='{"question": "Who?"}',
-        good=_GOOD,
-        source=_RUN,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "DM510 duplicate-question-id warning",
         summary="Two questions of one set have the same question_id.",
         message="duplicate question_id {value}",
@@ -116,9 +110,8 @@ BENCH_RULES: tuple[Rule, ...] = (
         hint="give every question an id of its own",
         bad='{"question": "Who?", "question_id": "n1"}\n{"question": "When?", "question_id": "n1"}',
         good='{"question": "Who?", "question_id": "n1"}\n{"question": "When?", "question_id": "n2"}',
-        source=_RUN,
     ),
-    Rule(
+    _rule(
         "DM511 questions-in-array error",
         summary="A question set that is one JSON array.",
         message="the file holds {found}, where every line must be one object",
@@ -128,19 +121,16 @@ BENCH_RULES: tuple[Rule, ...] = (
         reveals=("DM5", "RD115", "RD2"),
         bad='[\n{"question": "Who?"}\n]',
         good='{"question": "Who?"}',
-        source=_RUN,
     ),
-    Rule(
+    _rule(
         "DM512 plain-text-questions info",
         summary="A question set of plain lines: allowed and documented, without references.",
         message="{count} plain line(s), each asked as a question",
         upstream={"v1": "asks every line as it stands; nothing can be evaluated"},
         hint="write JSON lines with reference_answer to evaluate the run",
         bad="Who?",
-        good=_GOOD,
-        source=_RUN,
     ),
-    Rule(
+    _rule(
         "DM521 broken-results error",
         summary="A results file that is not one JSON array of objects.",
         message="not JSON: {reason}",
@@ -153,7 +143,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         good='[\n{"index": 0, "question": "Who?", "answer": "A", "error": null, "latency_s": 0.5}\n]',
         source="benchmark/evaluate.py:main",
     ),
-    Rule(
+    _rule(
         "DM522 result-not-object error",
         summary="Something else than an object in the array of results, or no array.",
         message="{value} is not an array of objects",
@@ -163,7 +153,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         good='[{"index": 0, "question": "Who?", "answer": "A", "error": null, "latency_s": 0.5}]',
         source="benchmark/evaluate.py:main",
     ),
-    Rule(
+    _rule(
         "DM523 missing-result-question error",
         summary="A result without its question.",
         message="question is {fault}",
@@ -173,7 +163,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         good='[{"index": 0, "question": "Who?", "answer": "A", "reference_answer": "A"}]',
         source=_EVALUATE,
     ),
-    Rule(
+    _rule(
         "DM524 answer-not-string error",
         summary="A result whose answer is null or not a string.",
         message="answer is {value}, expected a string",

@@ -6,6 +6,8 @@ Facts: haolpku/DataMind, commit 5a8f883: two models of one name, `schema/types.p
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.fixes import SYNTAX_WORDS
 
@@ -16,8 +18,10 @@ _SKIPS = "skips the line with a warning"
 _BOTH_SKIP = {"v1": _SKIPS, "v2": _SKIPS}
 _GOOD = '{"subject": "Spring tide", "relation": "caused_by", "object": "Moon"}'
 
+_rule = partial(Rule, good=_GOOD, source=f"{_V1}, {_V2}")
+
 GRAPH_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "DM301 broken-triple-line error",
         summary="A line of a triplet file that is not JSON.",
         message="not JSON: {reason}",
@@ -26,30 +30,25 @@ GRAPH_RULES: tuple[Rule, ...] = (
         fix=SYNTAX_WORDS,
         reveals=("DM3", "missing-entity-image", "RD115", "RD2"),
         bad='{"subject": "A", "relation": "r", "object": "B"',
-        good=_GOOD,
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM302 triple-not-object error",
         summary="A line of a triplet file that is JSON, but not an object.",
         message="{value} is not an object",
         upstream=_BOTH_SKIP,
         hint="write an object with subject, relation and object",
         bad='["A", "r", "B"]',
-        good=_GOOD,
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM303 missing-triple-field error",
         summary="A triple without subject, relation or object.",
         message="the field {field} is {fault}",
         upstream=_BOTH_SKIP,
         hint="add the field, or remove the line",
         bad='{"subject": "A", "relation": "r"}',
-        good=_GOOD,
         source=_MODELS,
     ),
-    Rule(
+    _rule(
         "DM304 triple-field-not-string error",
         summary="A subject, relation, object or type that is null or not a string.",
         message="{field} is {value}, expected a string",
@@ -60,7 +59,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='{"subject": "A", "relation": "year", "object": "1982"}',
         source=_MODELS,
     ),
-    Rule(
+    _rule(
         "DM305 confidence-not-number error",
         summary="A confidence that is null or not a number.",
         message="confidence is {value}, expected a number",
@@ -72,17 +71,15 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='{"subject": "A", "relation": "r", "object": "B", "confidence": 0.9}',
         source=_MODELS,
     ),
-    Rule(
+    _rule(
         "DM306 empty-name error",
         summary="A subject, relation or object that is empty or only white space.",
         message="{field} is {value}, expected a name",
         upstream={"v1": "skips the triple silently", "v2": "stores an entity or relation without a name"},
         hint="give the name, or remove the line",
         bad='{"subject": "A", "relation": " ", "object": "B"}',
-        good=_GOOD,
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM307 padded-name warning",
         summary="A name with white space at its start or end.",
         message="{field} {value} starts or ends with white space",
@@ -92,9 +89,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         reveals=("duplicate-triple", "conflicting-entity-type", "name-variants"),
         bad='{"subject": "A ", "relation": "r", "object": "B"}',
         good='{"subject": "A", "relation": "r", "object": "B"}',
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM308 confidence-out-of-range warning",
         summary="A confidence below 0 or above 1.",
         message="confidence is {value}, expected 0 to 1",
@@ -104,7 +100,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='{"subject": "A", "relation": "r", "object": "B", "confidence": 0.7}',
         source="datamind/core/protocols.py:GraphTriple",
     ),
-    Rule(
+    _rule(
         "DM309 duplicate-triple warning",
         summary="The same subject, relation and object twice.",
         message="the same triple is already in the profile",
@@ -113,9 +109,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         fix="safe: remove a triple that is equal in every field",
         bad='{"subject": "A", "relation": "r", "object": "B"}\n{"subject": "A", "relation": "r", "object": "B"}',
         good='{"subject": "A", "relation": "r", "object": "B"}',
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM310 conflicting-entity-type warning",
         summary="One entity has two types.",
         message="an entity of this triple was given another type before",
@@ -124,9 +119,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         bad='{"subject": "A", "subject_type": "Event", "relation": "r", "object": "B"}\n'
         '{"subject": "A", "subject_type": "Body", "relation": "s", "object": "C"}',
         good='{"subject": "A", "subject_type": "Event", "relation": "r", "object": "B"}',
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM311 entity-properties-not-object error",
         summary="subject_properties or object_properties that are null or no object.",
         message="{field} is {value}, expected an object",
@@ -137,7 +131,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"since": "1982"}}',
         source="schema/types.py:GraphTriple",
     ),
-    Rule(
+    _rule(
         "DM312 unused-entity-properties warning",
         summary="Triples give subject_properties or object_properties, which only v1 reads.",
         message="{count} triple(s) give subject_properties or object_properties",
@@ -147,7 +141,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='{"subject": "A", "relation": "r", "object": "B", "properties": {"since": "1982"}}',
         source="datamind/core/protocols.py:GraphTriple",
     ),
-    Rule(
+    _rule(
         "DM313 unused-edge-properties warning",
         summary="Triples give properties, which only v2 reads.",
         message="{count} triple(s) give properties",
@@ -158,17 +152,16 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"since": "1982"}}',
         source="schema/types.py:GraphTriple",
     ),
-    Rule(
+    _rule(
         "DM314 unused-confidence warning",
         summary="Triples give a confidence, which only v2 uses.",
         message="{count} triple(s) give a confidence",
         upstream={"v1": "checks that it is a number, and throws it away"},
         hint="nothing to do for v2 (`--profile v2`); v1 cannot weigh edges",
         bad='{"subject": "A", "relation": "r", "object": "B", "confidence": 0.9}',
-        good=_GOOD,
         source=_V1,
     ),
-    Rule(
+    _rule(
         "DM315 unused-triple-source warning",
         summary="Triples give a source, which no loader keeps.",
         message="{count} triple(s) give a source",
@@ -176,9 +169,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="keep provenance outside the triples, or for v2 inside properties",
         bad='{"subject": "A", "relation": "r", "object": "B", "source": "tides.md"}',
         good='{"subject": "A", "relation": "r", "object": "B", "properties": {"from": "tides.md"}}',
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM316 name-variants warning",
         summary="Two names that differ only by case, Unicode form, quotation marks or spaces.",
         message="{field} {value} differs only in spelling from a name before it",
@@ -189,19 +181,17 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="spell a name one way, in NFC",
         bad='{"subject": "Ann", "relation": "r", "object": "B"}\n{"subject": "ann", "relation": "s", "object": "C"}',
         good='{"subject": "Ann", "relation": "r", "object": "B"}\n{"subject": "Ann", "relation": "s", "object": "C"}',
-        source=f"{_V1}, {_V2}",
     ),
-    Rule(
+    _rule(
         "DM317 self-loop warning",
         summary="A triple whose subject is its object.",
         message="subject and object are the same: {value}",
         upstream={"v2": "stores the edge and never returns it from a traversal"},
         hint="remove the line, if it says nothing",
         bad='{"subject": "A", "relation": "r", "object": "A"}',
-        good=_GOOD,
         source="datamind/capabilities/graph",
     ),
-    Rule(
+    _rule(
         "DM318 null-triple-source error",
         summary="A triple whose source is null.",
         message="source is null, expected a string",
@@ -209,22 +199,20 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="leave source out",
         fix="safe: remove the null",
         bad='{"subject": "A", "relation": "r", "object": "B", "source": null}',
-        good=_GOOD,
         source="schema/types.py:GraphTriple",
     ),
-    Rule(
+    _rule(
         "DM319 triple-source-not-string error",
         summary="A triple whose source is neither a string nor null.",
         message="source is {value}, expected a string",
         upstream=_BOTH_SKIP,
         hint="write the source as a string, or leave it out",
         bad='{"subject": "A", "relation": "r", "object": "B", "source": 12}',
-        good=_GOOD,
         source=_MODELS,
         fix="safe: put the number into quotes",
         reveals=("duplicate-triple", "conflicting-entity-type", "name-variants"),
     ),
-    Rule(
+    _rule(
         "DM320 edge-properties-not-object error",
         summary="properties that are null or no object.",
         message="properties is {value}, expected an object",

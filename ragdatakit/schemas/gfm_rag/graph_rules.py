@@ -6,6 +6,7 @@ Facts: RManLuo/gfm-rag, commit 57e3e28, read and run. For the profiles see `gfm_
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import Severity
@@ -21,8 +22,10 @@ _MENTIONS = "osprey,is_mentioned_in,Harbour log,{}"
 UNLESS_CHOSEN: Mapping[str, Severity] = {"": "warning"}
 """What only the entity loader minds is a warning as long as nobody has said that it is the one to be used."""
 
+_rule = partial(Rule, source=_GRAPH)
+
 GRAPH_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF301 dangling-endpoint error",
         summary="An edge from or to a node that nodes.csv does not have.",
         message="there is no node {value}",
@@ -31,9 +34,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         fix="unsafe: strip the name if there is such a node, else remove the edge",
         bad=f"{_EDGES}osprey,towed,Lena,{{}}",
         good=_GOOD_EDGES,
-        source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF302 dangling-relation error",
         summary="An edge with a relation that relations.csv does not have.",
         message="there is no relation {value}",
@@ -42,9 +44,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         fix="unsafe: strip the name if there is such a relation, else remove the edge",
         bad=f"{_EDGES}osprey,tows,lena,{{}}",
         good=_GOOD_EDGES,
-        source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF303 no-usable-edge error",
         summary="Not one edge of edges.csv can be used.",
         message="0 of {rows:,} edges can be used",
@@ -52,9 +53,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="compare the names in edges.csv with those in nodes.csv and relations.csv",
         bad=f"{_EDGES}Osprey,towed,Lena,{{}}",
         good=_GOOD_EDGES,
-        source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF304 no-entity-edge error",
         severities=UNLESS_CHOSEN,
         summary="No edge leads from one node of type entity to another.",
@@ -65,7 +65,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good=f"{_EDGES}osprey,towed,lena,{{}}\n{_MENTIONS}",
         source=_V1,
     ),
-    Rule(
+    _rule(
         "GF305 name-read-as-missing error",
         severities=UNLESS_CHOSEN,
         summary="A name in edges.csv that pandas takes for a missing value: empty, NA, N/A, null, nan, None, …",
@@ -76,7 +76,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good="source,relation,target,attributes\nNamibia,tows,lena,{}",
         source=_V1,
     ),
-    Rule(
+    _rule(
         "GF306 no-entity-node error",
         severities=UNLESS_CHOSEN,
         summary="No node is of type entity.",
@@ -87,7 +87,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
         source=_V1,
     ),
-    Rule(
+    _rule(
         "GF307 no-mention-edge error",
         severities=UNLESS_CHOSEN,
         summary="No edge leads from a node of type entity to a node of type document.",
@@ -98,7 +98,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good=f"{_EDGES}osprey,towed,lena,{{}}\n{_MENTIONS}",
         source=f"{_V1}, models/gfm_rag_v1/model.py",
     ),
-    Rule(
+    _rule(
         "GF308 no-document-node error",
         summary="No node is of type document.",
         message="no node is of type document; the types are {types}",
@@ -111,7 +111,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good=f"{_NODES}osprey,entity,{{}}\nHarbour log,document,{{}}",
         source="gfm-rag 57e3e28 trainers/sft_trainer.py, gfmrag_retriever.py:retrieve",
     ),
-    Rule(
+    _rule(
         "GF309 no-mention-relation warning",
         summary="A relation is called like a mention (mentioned_in, mentions), and is_mentioned_in is not there.",
         message='the relation "{relation}" looks like a mention, and there is no is_mentioned_in',
@@ -121,7 +121,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good="name,attributes\ntowed,{}\nis_mentioned_in,{}",
         source=f"{_CONSTRUCTOR}: GFMRAGConstructor, HippoRAG2Constructor",
     ),
-    Rule(
+    _rule(
         "GF310 mention-backwards warning",
         summary="An edge is_mentioned_in that leads from a document to an entity.",
         message="this is_mentioned_in leads from a document to an entity",
@@ -132,7 +132,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source=f"{_CONSTRUCTOR}: GFMRAGConstructor",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF311 document-without-content warning",
         summary="A node of type document has no attribute content, which is where its text is looked for.",
         message="the document {value} has no attribute content",
@@ -143,7 +143,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         source="gfm-rag 57e3e28 workflow/qa.py, HippoRAG2Constructor._node_text",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF312 duplicate-edge warning",
         summary="The same source, relation and target twice.",
         message="duplicate edge: the same one is in an earlier row",
@@ -152,9 +152,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         fix="unsafe: remove the second one",
         bad=f"{_GOOD_EDGES}\nosprey,towed,lena,{{}}",
         good=_GOOD_EDGES,
-        source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF313 self-loop info",
         summary="An edge from a node to itself.",
         message="{value} is its own target",
@@ -162,10 +161,9 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="nothing to do, if it is meant",
         bad=f"{_GOOD_EDGES}\nlena,towed,lena,{{}}",
         good=_GOOD_EDGES,
-        source=_GRAPH,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF314 edge-both-ways info",
         summary="One relation between two nodes is listed in both directions.",
         message="an earlier row has the same edge the other way round",
@@ -173,10 +171,9 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="list one direction, if the other is only meant as its inverse",
         bad=f"{_GOOD_EDGES}\nlena,towed,osprey,{{}}",
         good=_GOOD_EDGES,
-        source=_GRAPH,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF315 isolated-node warning",
         summary="A node that no edge names.",
         message="no edge leads to or from {value}",
@@ -184,10 +181,9 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add its edges, or remove the node",
         bad=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}\nalba,entity,{{}}",
         good=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
-        source=_GRAPH,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF316 relation-without-edges warning",
         summary="A relation that no edge has.",
         message="no edge has the relation {value}",
@@ -195,9 +191,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="remove it, or look for the edges that should have it",
         bad="name,attributes\ntowed,{}\nis_mentioned_in,{}\nbuilt_in,{}",
         good="name,attributes\ntowed,{}\nis_mentioned_in,{}",
-        source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF317 unasked-node-type info",
         summary="Nodes of a type that no question and no default of the framework asks for.",
         message='nothing asks for nodes of type "{type}" ({nodes:,} in all)',
@@ -207,7 +202,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good=f"{_NODES}osprey,entity,{{}}\nlena,entity,{{}}",
         source="gfm-rag 57e3e28 gfmrag_retriever.py:retrieve",
     ),
-    Rule(
+    _rule(
         "GF318 few-nodes-of-type warning",
         summary="Fewer than 10 nodes of a type that the questions ask for.",
         message="nodes of type {type}: {nodes}; prediction takes the best 10",
@@ -217,7 +212,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good="name,type,attributes\n… 10 rows of type document, or more",
         source="gfm-rag 57e3e28 trainers/sft_trainer.py:predict",
     ),
-    Rule(
+    _rule(
         "GF319 raw-document-without-node warning",
         summary="A document of raw/documents.json is not a node of type document.",
         message="the document {value} is not a node of type document",
@@ -225,10 +220,9 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="build stage1 again (without stage2), or remove the document",
         bad='{"Harbour log": "The tug Osprey towed the barge Lena.", "Dock log": "Closed."}',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        source=_GRAPH,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF320 document-node-without-text warning",
         summary="A node of type document is not in raw/documents.json.",
         message="the document {value} is not in raw/documents.json",
@@ -236,10 +230,9 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="add its text to raw/documents.json, or remove the node",
         bad='{"Dock log": "Closed."}',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        source=_GRAPH,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF321 title-is-entity warning",
         summary="A document's title is also the name of an entity, as phrases are written (lower case, ASCII).",
         message="the title {value} is also the name of an entity",
@@ -249,7 +242,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='raw/documents.json: {"Osprey (document)": "The tug left at noon."}',
         source=f"{_CONSTRUCTOR}: KGConstructor",
     ),
-    Rule(
+    _rule(
         "GF322 edge-attributes-unused info",
         summary="Edges have attributes.",
         message="the edge has attributes",
@@ -257,14 +250,13 @@ GRAPH_RULES: tuple[Rule, ...] = (
         hint="nothing to do; use relations to say what kind of edge it is",
         bad=f"{_EDGES}osprey,towed,lena,\"{{'year': 1901}}\"",
         good=_GOOD_EDGES,
-        source=_GRAPH,
         per_file=True,
         numbered=False,
     ),
 )
 
 HEALTH_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF801 disconnected-graph warning",
         summary="The graph falls into parts between which there is no edge.",
         message="the graph has {components:,} parts; the largest has {largest:,} nodes ({share:.3g} %)",
@@ -274,7 +266,7 @@ HEALTH_RULES: tuple[Rule, ...] = (
         good="source,relation,target,attributes\nosprey,tows,lena,{}\nlena,moors at,quay,{}\nhale,owns,quay,{}",
         source="ragdata's own check of the graph: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "GF802 unreachable-targets warning",
         summary="None of a question's target nodes is within the given number of edges of one of its start nodes.",
         message="no target node ({targets}) is within a distance of {hops} from a start node ({start})",
@@ -284,7 +276,7 @@ HEALTH_RULES: tuple[Rule, ...] = (
         good="start: osprey   target: quay\nosprey,tows,lena,{}\nlena,moors at,quay,{}",
         source="ragdata's own check of the graph: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "GF803 partly-unreachable-targets info",
         summary="Some of a question's target nodes are not within the given number of edges of one of its start nodes.",
         message="{targets} is not within a distance of {hops} from a start node",

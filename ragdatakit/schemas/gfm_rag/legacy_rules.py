@@ -6,6 +6,8 @@ conversion would have to do with.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _KG = "gfm-rag 1.0.0 datasets/kg_dataset.py:load_file"
@@ -16,8 +18,10 @@ _GOOD_QUESTION = (
     '"question_entities": ["osprey"], "supporting_entities": ["lena"]}]'
 )
 
+_rule = partial(Rule, good='{"Harbour log": ["osprey", "lena"]}', source=_QA)
+
 LEGACY_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF601 legacy-layout error",
         summary="The dataset has the layout that was used up to release 1.0.0.",
         message="this is the layout of release 1.0.0 and before",
@@ -27,7 +31,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         good="processed/stage1/nodes.csv, relations.csv, edges.csv\nraw/documents.json",
         source="gfm-rag 1.0.0 datasets/kg_dataset.py:load_file; no reader of these files in gfm-rag 57e3e28",
     ),
-    Rule(
+    _rule(
         "GF602 missing-legacy-file error",
         summary="Of kg.txt, document2entities.json and dataset_corpus.json, one is missing.",
         message="{file} is not there{beside}",
@@ -37,7 +41,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         good="processed/stage1/kg.txt\nprocessed/stage1/document2entities.json\nraw/dataset_corpus.json",
         source=_KG,
     ),
-    Rule(
+    _rule(
         "GF603 triple-not-three error",
         summary="A line of kg.txt that does not have exactly two commas.",
         message="the line has {parts} parts between commas, not 3",
@@ -47,7 +51,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         good=_GOOD_TRIPLES,
         source=_KG,
     ),
-    Rule(
+    _rule(
         "GF604 untrimmed-part warning",
         summary="A name in kg.txt with white space before or after it.",
         message="{value} begins or ends with white space",
@@ -59,7 +63,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_KG,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF605 empty-part warning",
         summary="A line of kg.txt with an empty name or relation.",
         message="a part of the line is empty",
@@ -70,7 +74,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_KG,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF606 double-comma-delimiter error",
         summary="kg.txt separates by two commas, as a fork of the framework does.",
         message="the parts are separated by two commas",
@@ -81,7 +85,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_KG,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF607 repeated-triple warning",
         summary="A line appears twice in kg.txt.",
         message="duplicate line",
@@ -92,27 +96,23 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_KG,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF608 unknown-document-entity error",
         summary="document2entities.json names an entity that kg.txt does not have.",
         message="there is no entity {value} in kg.txt",
         upstream="release 1.0.0 silently leaves it out",
         hint="write the name as kg.txt does, to the letter, or add a line with it",
         bad='{"Harbour log": ["osprey", "lena", "alba"]}',
-        good='{"Harbour log": ["osprey", "lena"]}',
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF609 document-not-in-corpus error",
         summary="A document of document2entities.json is not in dataset_corpus.json.",
         message="the document {value} is not in dataset_corpus.json",
         upstream="release 1.0.0 loads it and stops with KeyError when it retrieves the document",
         hint="add its text to the corpus, or remove it here",
         bad='{"Harbour log": ["osprey", "lena"], "Dock log": ["lena"]}',
-        good='{"Harbour log": ["osprey", "lena"]}',
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF610 document-without-entities warning",
         summary="A document of dataset_corpus.json is not in document2entities.json.",
         message="the document {value} is not in document2entities.json",
@@ -120,10 +120,9 @@ LEGACY_RULES: tuple[Rule, ...] = (
         hint="add its entities, or leave it out of the corpus",
         bad='{"Harbour log": "The tug Osprey towed the barge Lena.", "Dock log": "Closed."}',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        source=_QA,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF611 entities-not-list error",
         summary="The entities of a document are null, a number or an object, or hold something that is not a text.",
         message="{field} is {value}, expected a list of names",
@@ -131,10 +130,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         hint="write a list of names, `[]` where there are none",
         fix="safe: write an empty list for null",
         bad='{"Harbour log": null}',
-        good='{"Harbour log": ["osprey", "lena"]}',
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF612 entities-is-text error",
         summary="The entities of a document are one text instead of a list.",
         message="the entities are the text {value}, expected a list of names",
@@ -143,10 +140,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         fix="safe: put the text into a list",
         reveals=("unknown-document-entity", "GF61"),
         bad='{"Harbour log": "osprey"}',
-        good='{"Harbour log": ["osprey", "lena"]}',
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF613 missing-legacy-field error",
         summary="A question without question, question_entities, supporting_entities or supporting_facts.",
         message="the field {field} is {fault}",
@@ -154,9 +149,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         hint="add the field",
         bad='[{"id": "h1", "question": "Which boat did the Osprey tow?", "supporting_facts": ["Harbour log"]}]',
         good=_GOOD_QUESTION,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF614 legacy-sample-skipped error",
         summary="Of one of a question's three lists, nothing is known.",
         message="nothing in {list} is known",
@@ -164,9 +158,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         hint="write the names as kg.txt and document2entities.json do, to the letter",
         bad=_GOOD_QUESTION.replace('["osprey"]', '["Osprey"]'),
         good=_GOOD_QUESTION,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF615 supporting-facts-pairs error",
         summary="supporting_facts are pairs of title and sentence, as HotpotQA has them.",
         message="{field} is {value}, expected a title",
@@ -174,9 +167,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         hint="write the titles only",
         bad=_GOOD_QUESTION.replace('["Harbour log"]', '[["Harbour log", 0]]'),
         good=_GOOD_QUESTION,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF616 no-usable-legacy-sample error",
         summary="There is no question that release 1.0.0 can use, or no file of questions.",
         message="no question can be used ({samples:,} in all)",
@@ -185,29 +177,24 @@ LEGACY_RULES: tuple[Rule, ...] = (
         follows=True,
         bad="[]",
         good=_GOOD_QUESTION,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF617 legacy-not-json error",
         summary="A JSON file of the older layout that is not JSON.",
         message="not JSON: {reason}",
         upstream="release 1.0.0 stops with JSONDecodeError",
         hint="repair the file",
         bad='{"Harbour log": ["osprey", "lena"]',
-        good='{"Harbour log": ["osprey", "lena"]}',
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF618 legacy-not-object error",
         summary="A JSON file of the older layout, or a question or a field in it, that has another structure.",
         message="found {value}; expected an object of titles, or a list of questions with lists of names",
         upstream="release 1.0.0 stops with TypeError or AttributeError",
         hint="write an object of titles, or a list of questions with lists of names",
         bad='["osprey", "lena"]',
-        good='{"Harbour log": ["osprey", "lena"]}',
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF619 repeated-legacy-title error",
         summary="One title appears twice in dataset_corpus.json or document2entities.json.",
         message="duplicate title {value}",
@@ -215,10 +202,8 @@ LEGACY_RULES: tuple[Rule, ...] = (
         keeps_last=True,
         hint="give each document a title of its own",
         bad='{"Harbour log": ["osprey"], "Harbour log": ["lena"]}',
-        good='{"Harbour log": ["osprey", "lena"]}',
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF620 legacy-text-not-text error",
         summary="A document of dataset_corpus.json, or the question of a sample, is not a text.",
         message="{field} is {value}, expected a text",
@@ -226,6 +211,5 @@ LEGACY_RULES: tuple[Rule, ...] = (
         hint="write the text",
         bad='{"Harbour log": null}',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        source=_QA,
     ),
 )

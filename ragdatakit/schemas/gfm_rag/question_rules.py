@@ -5,6 +5,8 @@ Facts: RManLuo/gfm-rag, commit 57e3e28, read and run. For the profiles see `gfm_
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _QA = "gfm-rag 57e3e28 graph_index_dataset.py:process_qa_data"
@@ -23,18 +25,18 @@ def _sample(key: str = '"id": "h1"', text: str = _TEXT, start: str = _START, end
 _GOOD = f"[{_sample()}]"
 _ANSWERED = f"[{_sample(more=_EXTRA)}]"
 
+_rule = partial(Rule, good=_GOOD, source=_QA)
+
 ID_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF401 missing-question-field error",
         summary="A question without id, question, start_nodes or target_nodes.",
         message="the field {field} is {fault}",
         upstream="both loaders stop with KeyError",
         hint="add the field, under this name (HotpotQA's own files call the id _id)",
         bad=f"[{_sample(end='')}]",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF406 duplicate-question-id error",
         summary="Two questions have one id, in one file or in train and test.",
         message="the id {value} is used by an earlier question",
@@ -47,17 +49,15 @@ ID_RULES: tuple[Rule, ...] = (
         good=f"""[{_sample()}, {_sample('"id": "h2"')}]""",
         source=f"{_TRAINER}:predict",
     ),
-    Rule(
+    _rule(
         "GF407 question-id-null error",
         summary="An id that is null.",
         message="the id is null, expected a text",
         upstream="it loads, and the first batch stops in the collator",
         hint="write a text",
         bad=f"""[{_sample('"id": null')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF408 question-id-decimal error",
         summary="An id that is a number with decimals.",
         message="the id is {value}, expected a text",
@@ -65,30 +65,24 @@ ID_RULES: tuple[Rule, ...] = (
         hint="write ids as text",
         fix="safe: put the number into quotes",
         bad=f"""[{_sample('"id": 1.5')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF409 question-id-too-big error",
         summary="An id that is an integer beyond 64 bits.",
         message="the id is {value}, expected a text or an integer within 64 bits",
         upstream="the ids go into an Arrow column, which cannot hold it: OverflowError",
         hint="write ids as text",
         bad=f"""[{_sample('"id": 99999999999999999999')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF410 question-id-surrogate error",
         summary="An id with an unpaired surrogate escape such as \\ud83d.",
         message="the id holds the unpaired surrogate {surrogate}",
         upstream="the ids go into an Arrow column, which cannot hold it: UnicodeEncodeError",
         hint="repair the text where it was cut in the middle of a character",
         bad=f"""[{_sample('"id": "h' + chr(92) + 'ud83d"')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF411 mixed-question-ids error",
         summary="Some ids of train and test are texts and some are integers.",
         message="the id {value} is {kind}, the ids before are {other} ({first})",
@@ -97,42 +91,35 @@ ID_RULES: tuple[Rule, ...] = (
         fix="safe: put an integer into quotes",
         bad=f"""[{_sample()}, {_sample('"id": 7')}]""",
         good=f"""[{_sample()}, {_sample('"id": "7"')}]""",
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF412 question-id-other error",
         summary="An id that is a boolean, a list or an object.",
         message="the id is {value}, expected a text",
         upstream="questions are found again by a text or an integer",
         hint="write a text",
         bad=f"""[{_sample('"id": ["h1"]')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF413 question-not-text error",
         summary="A question whose text is null or no text.",
         message="question is {value}, expected a text",
         upstream="the embedding model stops at it",
         hint="write the question as a text",
         bad=f"""[{_sample(text='"question": null')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
 )
 
 NODE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF402 nodes-not-object error",
         summary="start_nodes or target_nodes is not an object of types and lists of names.",
         message="{field} is {value}, expected an object of types and lists of names",
         upstream="both loaders stop with AttributeError",
         hint='write {"entity": ["name", …]}',
         bad=f"""[{_sample(start='"start_nodes": ["osprey"]')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF403 node-list-not-list error",
         summary="A type of start_nodes or target_nodes has null, a number or an object instead of a list.",
         message="{field} is {value}, expected a list of names",
@@ -140,10 +127,8 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="write a list; `[]`, or no such type, where there is nothing",
         fix="safe: write an empty list for null",
         bad=f"""[{_sample(start='"start_nodes": {"entity": ["osprey"], "document": null}')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF404 node-name-not-text error",
         summary="A name in start_nodes or target_nodes that is not a text.",
         message="{field} is {value}, expected a name",
@@ -152,10 +137,8 @@ NODE_RULES: tuple[Rule, ...] = (
         fix="safe: put the number into quotes",
         reveals=("GF41", "GF42"),
         bad=f"""[{_sample(start='"start_nodes": {"entity": ["osprey", ["lena"]]}')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF405 node-list-is-text error",
         summary="A type of start_nodes or target_nodes has a text instead of a list of texts.",
         message="{field} is the text {value}, expected a list of names",
@@ -164,30 +147,25 @@ NODE_RULES: tuple[Rule, ...] = (
         fix="safe: put the text into a list",
         reveals=("node-list-not-list", "node-name-not-text", "GF41", "GF42"),
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"], "entity": "lena"}')}]""",
-        good=_GOOD,
         source=f"{_QA}, HippoRAG2Constructor",
     ),
-    Rule(
+    _rule(
         "GF414 no-known-start-node error",
         summary="None of a question's start nodes is in the graph.",
         message="no start node is in nodes.csv: {names}",
         upstream="both loaders skip the question, with a line in the log",
         hint="write the names as nodes.csv does, to the letter; questions without start nodes are useless",
         bad=f"""[{_sample()}, {_sample('"id": "h2"', start='"start_nodes": {"entity": ["Osprey"]}')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF415 no-known-target-node error",
         summary="None of a question's target nodes is in the graph.",
         message="no target node is in nodes.csv: {names}",
         upstream="both loaders skip the question, with a line in the log (unless skip_empty_target is off)",
         hint="write the names as nodes.csv does, to the letter",
         bad=f"""[{_sample()}, {_sample('"id": "h2"', end='"target_nodes": {"entity": ["Lena"]}')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF416 no-usable-sample error",
         summary="No question of train.json and test.json can be used.",
         message="no question can be used ({samples:,} in all)",
@@ -197,11 +175,9 @@ NODE_RULES: tuple[Rule, ...] = (
             "both files out: the graph loads without them"
         ),
         bad="[]",
-        good=_GOOD,
         follows=True,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF417 empty-split warning",
         summary="No question of one of the two files can be used.",
         message="no question of this file can be used ({samples:,} in all)",
@@ -210,29 +186,24 @@ NODE_RULES: tuple[Rule, ...] = (
         follows=True,
         bad="train.json: two questions that can be used\ntest.json: []",
         good="train.json: two questions that can be used",
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF418 unknown-start-node warning",
         summary="One of a question's start nodes is not in the graph.",
         message="there is no node {value}",
         upstream="both loaders silently leave it out",
         hint="write the name as nodes.csv does, to the letter",
         bad=f"""[{_sample(start='"start_nodes": {"entity": ["osprey", "Lena"]}')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF419 unknown-target-node error",
         summary="One of a question's target nodes is not in the graph.",
         message="there is no node {value}",
         upstream="both loaders drop it silently: a target is lost, and every score is wrong",
         hint="write the name as nodes.csv does, to the letter",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"], "entity": ["Lena"]}')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF420 node-under-other-type warning",
         summary="A node is listed in start_nodes or target_nodes under another type than it has.",
         message="{value} is listed under {type}, and is of type {found}",
@@ -240,21 +211,18 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="put the name under its own type; the types that the framework asks for are `entity` and `document`",
         fix="safe: move the node under its own type",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log", "lena"]}')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
-    Rule(
+    _rule(
         "GF421 no-document-target warning",
         summary="A question without a target node of type document, by which the trainer evaluates.",
         message="no target node is a document",
         upstream="recall is infinite for it, and a batch of such questions alone stops with RuntimeError in max()",
         hint="name the documents that hold the answer, or evaluate by another type",
         bad=f"""[{_sample(end='"target_nodes": {"entity": ["lena"]}')}]""",
-        good=_GOOD,
         source=_TRAINER,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF422 no-entity-target warning",
         summary="A question without a target node of type entity, by which the entity loader's trainer evaluates, too.",
         message="no target node is an entity",
@@ -263,24 +231,21 @@ NODE_RULES: tuple[Rule, ...] = (
         },
         hint="name the entities of the answer, or evaluate by documents only",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"]}')}]""",
-        good=_GOOD,
         source=_TRAINER,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF423 supporting-document-not-node warning",
         summary="supporting_documents names a title that is not a node of type document.",
         message="the document {value} is not a node of type document",
         upstream="it can never be found: the target is lost",
         hint="write the title as nodes.csv does, or add the node",
         bad=f"""[{_sample(more='"supporting_documents": ["Dock log"]')}]""",
-        good=_GOOD,
-        source=_QA,
     ),
 )
 
 ANSWER_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF424 missing-answer warning",
         summary="A processed question without an answer.",
         message="there is no answer",
@@ -291,7 +256,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source=_EVALUATION,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF425 answer-not-text error",
         summary="An answer that is null, a number, a list or a boolean.",
         message="answer is {value}, expected a text",
@@ -302,7 +267,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         good=f"""[{_sample(more='"answer": "1901"')}]""",
         source=_EVALUATION,
     ),
-    Rule(
+    _rule(
         "GF426 aliases-not-list error",
         summary="answer_aliases that are not a list of texts.",
         message="{field} is {value}, expected a list of texts",
@@ -313,7 +278,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         good=f"""[{_sample(more='"answer": "Lena", "answer_aliases": []')}]""",
         source=_EVALUATION,
     ),
-    Rule(
+    _rule(
         "GF427 supporting-documents-not-list error",
         summary="supporting_documents that are not a list of texts.",
         message="{field} is {value}, expected a list of titles",
@@ -325,7 +290,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         good=_ANSWERED,
         source=f"{_EVALUATION}, GFMRAGConstructor",
     ),
-    Rule(
+    _rule(
         "GF428 empty-supporting-documents error",
         summary="supporting_documents is an empty list.",
         message="{field} is empty",
@@ -335,7 +300,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         good=_ANSWERED,
         source=f"{_EVALUATION}: RetrievalEvaluator",
     ),
-    Rule(
+    _rule(
         "GF429 missing-evaluation-field info",
         summary="A processed question without supporting_documents or answer_aliases.",
         message="there is no {field}",
@@ -347,7 +312,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source=f"{_EVALUATION}, qa_ircot_inference.py",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF430 question-in-train-and-test warning",
         summary="The same question is in train.json and in test.json.",
         message="the question {value} is in the other file, too",
@@ -358,7 +323,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         good="train.json: Which boat did the Osprey tow?\ntest.json: Which barge carries slate?",
         source="ragdata's own check: no loader compares the two files",
     ),
-    Rule(
+    _rule(
         "GF431 large-masks warning",
         summary="Nodes times questions make masks of more than a gigabyte.",
         message="{samples:,} questions over {nodes:,} nodes make masks of {bytes}",
@@ -366,7 +331,6 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="split the questions over several datasets",
         bad="nodes.csv: 4,000,000 rows\ntrain.json: 60,000 questions",
         good="nodes.csv: 4,000 rows\ntrain.json: 60,000 questions",
-        source=_QA,
     ),
 )
 

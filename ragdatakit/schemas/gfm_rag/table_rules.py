@@ -9,6 +9,8 @@ A long module, because it is one table of texts: nothing in it is code.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.fixes import ARRAY_WORDS
 
@@ -25,8 +27,10 @@ _GOOD_QUESTION = (
     '"start_nodes": {"entity": ["osprey"]}, "target_nodes": {"document": ["Harbour log"]}}]'
 )
 
+_rule = partial(Rule, source=_READ)
+
 FILE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF101 missing-documents-file error",
         summary="There is no raw/documents.json, which is opened even where stage1 is complete.",
         message="{file} is not there{beside}",
@@ -36,7 +40,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="raw/documents.json\nprocessed/stage1/nodes.csv, relations.csv, edges.csv",
         source=f"{_LOADER}:load_qa_data",
     ),
-    Rule(
+    _rule(
         "GF102 documents-not-json error",
         summary="raw/documents.json is not JSON.",
         message="not JSON: {reason}",
@@ -46,7 +50,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
         source=f"{_LOADER}:load_qa_data",
     ),
-    Rule(
+    _rule(
         "GF103 missing-graph-file error",
         summary="Of nodes.csv, relations.csv and edges.csv, one or two are missing.",
         message="{file} is not there, only {others}{beside}",
@@ -59,7 +63,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good="processed/stage1/nodes.csv\nprocessed/stage1/relations.csv\nprocessed/stage1/edges.csv",
         source=f"{_GRAPH}, gfmrag_retriever.py:from_index",
     ),
-    Rule(
+    _rule(
         "GF104 no-header error",
         summary="A CSV file with nothing in it, not even the line that names the columns.",
         message="the file is empty; its first line should be {expected}",
@@ -67,9 +71,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the header and the rows; an edges.csv without a byte is what a build leaves that found no triple",
         bad="edges.csv: 0 bytes",
         good="edges.csv: source,relation,target,attributes",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF105 missing-column error",
         summary=(
             "The header lacks a column, writes it in another case or with spaces, has semicolons or tabs for commas, "
@@ -90,7 +93,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good=_GOOD_EDGES,
         source=f"{_READ}, {_GRAPH}",
     ),
-    Rule(
+    _rule(
         "GF106 long-row error",
         summary="A row with more cells than the header has columns; often a comma that is not in quotes.",
         message="the row has {fields} cells, the header {expected} columns",
@@ -98,9 +101,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint='put a cell with a comma in double quotes, and write a double quote in it twice ("")',
         bad=f"{_GOOD_NODES}\nlena,entity,{{}},barge",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF107 short-row error",
         summary="A row of nodes.csv or relations.csv that ends before all its cells are there.",
         message="the row has {fields} cells of {expected}: no {missing}",
@@ -109,9 +111,8 @@ FILE_RULES: tuple[Rule, ...] = (
         fix="safe: add empty attributes",
         bad=f"{_NODES}osprey,entity",
         good=_GOOD_NODES,
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF108 short-edge-row error",
         summary="A row of edges.csv that ends before all its cells are there.",
         message="the row has {fields} cells of {expected}: no {missing}",
@@ -122,7 +123,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good=_GOOD_EDGES,
         source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF109 unclosed-quote error",
         summary="A cell begins with a double quote that is never closed.",
         message="a quote in this row is never closed",
@@ -131,9 +132,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="close the quote; write a double quote inside a cell twice",
         bad=f'{_NODES}osprey,entity,"{{}}\nlena,entity,{{}}',
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF110 shifted-columns error",
         summary="From the first row on there are more cells than columns: an unquoted or a trailing comma everywhere.",
         message="the first row has {fields} cells, the header {expected} columns",
@@ -147,13 +147,12 @@ FILE_RULES: tuple[Rule, ...] = (
         ),
         bad=f"{_NODES}osprey,entity,{{}},\nlena,entity,{{}},",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=_READ,
         per_file=True,
         counted=False,
         fix="safe: remove the comma that ends each row, if nothing is behind any of them",
         reveals=("GF10", "no-rows", "GF2", "GF3", "GF41", "GF42", "GF8"),
     ),
-    Rule(
+    _rule(
         "GF111 no-rows error",
         summary="nodes.csv or relations.csv has a header and no row.",
         message="there is no row below the header",
@@ -163,7 +162,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good=_GOOD_NODES,
         source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF112 questions-not-json error",
         summary="A file of questions (train.json, test.json) that is not JSON.",
         message="not JSON: {reason}",
@@ -175,7 +174,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good=_GOOD_QUESTION,
         source=_QA,
     ),
-    Rule(
+    _rule(
         "GF113 questions-not-list error",
         summary='A file of questions whose top level is not a list, such as {"data": […]}.',
         message="the file holds {value}, not a list",
@@ -187,7 +186,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good=_GOOD_QUESTION,
         source=_QA,
     ),
-    Rule(
+    _rule(
         "GF114 questions-as-lines error",
         summary="A file of questions in JSON Lines: one object a line instead of one list.",
         message="more JSON follows after the first value: this is JSON Lines, not a list",
@@ -199,7 +198,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good=_GOOD_QUESTION,
         source=_QA,
     ),
-    Rule(
+    _rule(
         "GF115 question-not-object error",
         summary="A question that is not a JSON object.",
         message="{value} is not an object",
@@ -212,7 +211,7 @@ FILE_RULES: tuple[Rule, ...] = (
 )
 
 ATTRIBUTE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF201 empty-attributes error",
         summary="An attributes cell of nodes.csv or relations.csv that is empty.",
         message="the attributes are empty",
@@ -221,9 +220,8 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         fix="safe: write empty attributes",
         bad=f"{_NODES}osprey,entity,",
         good=_GOOD_NODES,
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF202 empty-edge-attributes error",
         summary="An attributes cell of edges.csv that is empty.",
         message="the attributes are empty",
@@ -234,7 +232,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         good=_GOOD_EDGES,
         source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF203 attributes-not-literal error",
         summary=(
             "Attributes that Python's literal parser refuses: JSON's true, false, null and NaN, bare words, calls, "
@@ -249,9 +247,8 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         fix="unsafe: write JSON's words as texts, without what is null",
         bad=f'{_NODES}osprey,entity,"{{""built"": null}}"',
         good=f'{_NODES}osprey,entity,"{{""built"": 1901}}"',
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF204 attributes-not-dict error",
         summary="Attributes that are a list, a text or a number instead of a dictionary.",
         message="the attributes are {kind}, not a dictionary",
@@ -261,7 +258,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         good=f"{_NODES}osprey,entity,\"{{'kind': 'tug'}}\"",
         source=f"{_LOADER}:attributes_to_text",
     ),
-    Rule(
+    _rule(
         "GF205 attributes-surrogate error",
         summary="Attributes with an emoji or another rare character written as two JSON escapes (\\ud83d\\ude00).",
         message="the attributes hold the unpaired surrogate {surrogate} once Python has read them",
@@ -272,7 +269,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         good=f'{_NODES}osprey,entity,"{{""icon"": ""🚢""}}"',
         source=f"{_LOADER}:attributes_to_text",
     ),
-    Rule(
+    _rule(
         "GF206 attributes-escaped-slash error",
         summary="Attributes with JSON's escape of a slash (\\/).",
         message="the attributes hold \\/, which Python reads as two characters",
@@ -281,9 +278,8 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         fix="safe: remove the backslash before the slash",
         bad=f'{_NODES}osprey,entity,"{{""log"": ""1901\\/07""}}"',
         good=f'{_NODES}osprey,entity,"{{""log"": ""1901/07""}}"',
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF207 attributes-repeated-key error",
         summary="Attributes that give one key twice.",
         message="the attribute {key} is given twice",
@@ -291,9 +287,8 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         hint="keep one of them, or give the key a list",
         bad=f"{_NODES}osprey,entity,\"{{'built': 1901, 'built': 1902}}\"",
         good=f"{_NODES}osprey,entity,\"{{'built': [1901, 1902]}}\"",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF208 attributes-not-portable info",
         summary="Attributes that are a Python literal and not the same in JSON, as the framework itself writes them.",
         message="the attributes are not the same in Python and in JSON: {reason}",
@@ -305,14 +300,13 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         fix="safe: write the attributes as JSON",
         bad=f"{_NODES}osprey,entity,\"{{'kind': 'tug'}}\"",
         good=f'{_NODES}osprey,entity,"{{""kind"": ""tug""}}"',
-        source=_READ,
         per_file=True,
         numbered=False,
     ),
 )
 
 NAME_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GF209 edge-attributes-like-missing error",
         summary="The attributes of an edge are a word that pandas takes for a missing value, such as nan or null.",
         message="attributes {value} are not a Python literal",
@@ -321,9 +315,8 @@ NAME_RULES: tuple[Rule, ...] = (
         fix="safe: write empty attributes",
         bad="source,relation,target,attributes\nosprey,towed,lena,nan",
         good="source,relation,target,attributes\nosprey,towed,lena,{}",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF210 relations-all-numeric error",
         summary="Every relation's name looks like a number or a boolean.",
         message="every relation name is {kind}, such as {value}",
@@ -333,7 +326,7 @@ NAME_RULES: tuple[Rule, ...] = (
         good="name,attributes\nr:1,{}\nr:2,{}",
         source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF211 duplicate-node error",
         summary="A node appears twice in nodes.csv, also under two types, or spelled as two equal numbers (1 and 01).",
         message="duplicate node {value}: it is in an earlier row",
@@ -341,9 +334,8 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="keep one of the rows; a name can have one type only",
         bad=f"{_GOOD_NODES}\nosprey,document,{{}}",
         good=_GOOD_NODES,
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF212 duplicate-relation error",
         summary="One relation appears twice in relations.csv.",
         message="duplicate relation {value}: it is in an earlier row",
@@ -351,9 +343,8 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="keep one of the rows",
         bad="name,attributes\ntowed,{}\ntowed,{}",
         good="name,attributes\ntowed,{}",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF213 nodes-all-numeric error",
         summary="Every node's name looks like a number or a boolean.",
         message="every node name is {kind}, such as {value}",
@@ -366,7 +357,7 @@ NAME_RULES: tuple[Rule, ...] = (
         good=f"{_NODES}n:1901,entity,{{}}\nn:1902,entity,{{}}",
         source=f"{_READ}, gfmrag_retriever.py:retrieve",
     ),
-    Rule(
+    _rule(
         "GF214 kind-mismatch error",
         summary="pandas reads a column as numbers where the column it must match is text, or the other way round.",
         message="{column} is read as {kind} in {rows:,} rows from this one on, and {keys} as {other}: none is found",
@@ -376,7 +367,7 @@ NAME_RULES: tuple[Rule, ...] = (
         good=f"{_EDGES}n:1901,towed,lena,{{}}",
         source=_GRAPH,
     ),
-    Rule(
+    _rule(
         "GF215 nul-in-cell error",
         summary="A NUL byte in a cell.",
         message="{column} has a NUL byte in it",
@@ -384,9 +375,8 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="remove the byte (`tr -d '\\0'`)",
         bad="name,type,attributes\nos\\0prey,entity,{}   (\\0: a NUL byte)",
         good="name,type,attributes\nosprey,entity,{}",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF216 mixed-name-kinds warning",
         summary="A file that pandas reads in several chunks has names that look like numbers, and others.",
         message="{numeric:,} of {rows:,} cells of {column} look like numbers",
@@ -394,11 +384,10 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of such names (`n:1901`), in every file",
         bad="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: 1901, 1902, …",
         good="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: n:1901, n:1902, …",
-        source=_READ,
         per_file=True,
         counted=False,
     ),
-    Rule(
+    _rule(
         "GF217 number-like-name warning",
         summary="All names but one look like numbers.",
         message="of {column}, only {value} keeps pandas from reading numbers",
@@ -406,11 +395,10 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of such names (`n:1901`), in every file",
         bad=f"{_NODES}1901,entity,{{}}\n1902,entity,{{}}\nlena,entity,{{}}",
         good=f"{_NODES}n:1901,entity,{{}}\nn:1902,entity,{{}}\nlena,entity,{{}}",
-        source=_READ,
         per_file=True,
         counted=False,
     ),
-    Rule(
+    _rule(
         "GF223 numbers-but-for-missing error",
         severities={"": "warning"},
         summary="A column of edges.csv is text only thanks to names that the entity loader takes for missing values.",
@@ -422,9 +410,8 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="put a word in front of such names (`n:1901`), and rename those that read as missing (`nan`, `NA`)",
         bad="source,relation,target,attributes\n1901,towed,lena,{}\nnan,towed,lena,{}",
         good="source,relation,target,attributes\nn:1901,towed,lena,{}\nn:nan,towed,lena,{}",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF218 name-variant warning",
         summary="Two nodes whose names differ only in case, Unicode form, spaces or quote marks around them.",
         message="the node {value} is spelled otherwise in an earlier row",
@@ -432,9 +419,8 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="choose one spelling, in every file",
         bad=f"{_GOOD_NODES}\nOsprey,entity,{{}}",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF219 untrimmed-name warning",
         summary="A name with white space at its beginning or end.",
         message="{column} {value} begins or ends with white space",
@@ -444,9 +430,8 @@ NAME_RULES: tuple[Rule, ...] = (
         reveals=("dangling-endpoint", "dangling-relation"),
         bad=f"{_NODES}osprey ,entity,{{}}",
         good=_GOOD_NODES,
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF220 empty-name warning",
         summary="A node or a relation with an empty name.",
         message="{column} is empty",
@@ -454,9 +439,8 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="give the name, or remove the row and its edges",
         bad=f"{_GOOD_NODES}\n,entity,{{}}",
         good=_GOOD_NODES,
-        source=_READ,
     ),
-    Rule(
+    _rule(
         "GF221 empty-type warning",
         summary="A node with an empty type.",
         message="the type is empty",
@@ -464,10 +448,9 @@ NAME_RULES: tuple[Rule, ...] = (
         hint="write entity, document or the type you want to ask for",
         bad=f"{_NODES}osprey,,{{}}",
         good=_GOOD_NODES,
-        source=_READ,
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GF222 reserved-inverse-name warning",
         summary="A relation is called inverse_ and the name of another relation.",
         message="the relation {value} is called as the inverse of {relation}",

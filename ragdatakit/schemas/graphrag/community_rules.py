@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _ADAPTERS = "query/indexer_adapters.py"
 _DYNAMIC = "query/context_builder/dynamic_community_selection.py"
 
+_rule = partial(Rule, since="0.2.0")
+
 COMMUNITY_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GR107 unknown-member error",
-        since="0.2.0",
         summary="A member of a community that is no entity.",
         message="there is no entity with the id {value}",
         upstream="it is left out; with all of them local search has no entity to start from",
@@ -19,9 +22,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good="entity_ids: [e1]",
         source=f"{_ADAPTERS}: read_indexer_entities",
     ),
-    Rule(
+    _rule(
         "GR108 repeated-community-title error",
-        since="0.2.0",
         summary="Two communities have the same title.",
         message="the title {value} is that of row {first}, too",
         upstream="reports are grouped by it: all but that of the greatest number vanish from every query",
@@ -30,9 +32,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good="Community 0, Community 1",
         source=f"{_ADAPTERS}: read_indexer_reports",
     ),
-    Rule(
+    _rule(
         "GR125 no-community-title error",
-        since="0.2.0",
         summary="A community without a title.",
         message="title is null",
         upstream="reports are grouped by it: that of this community vanishes from every query",
@@ -41,9 +42,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good='{"community": 0, "title": "Community 0"}',
         source=f"{_ADAPTERS}: read_indexer_reports",
     ),
-    Rule(
+    _rule(
         "GR109 unknown-community error",
-        since="0.2.0",
         summary="A report of a community that does not exist.",
         message="there is no community {value}",
         upstream="no query reads the report",
@@ -52,9 +52,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good='{"community": 0, "title": "Reefs"}',
         source=f"{_ADAPTERS}: read_indexer_reports",
     ),
-    Rule(
+    _rule(
         "GR119 repeated-report error",
-        since="0.2.0",
         summary="Two reports of one community.",
         message="the community {value} has the report of row {first}, too",
         upstream="global search takes both into account, local search the last one",
@@ -63,9 +62,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good='{"community": 4} and {"community": 5}',
         source=f"{_ADAPTERS}: read_indexer_reports",
     ),
-    Rule(
+    _rule(
         "GR110 community-without-report warning",
-        since="0.2.0",
         summary="A community that has no report.",
         message="the community {value} has no report",
         upstream="it is left out of dynamic selection and DRIFT search, with a line in the log",
@@ -74,9 +72,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good="community 4 with its report",
         source=f"{_ADAPTERS}: read_indexer_communities",
     ),
-    Rule(
+    _rule(
         "GR111 broken-hierarchy error",
-        since="0.2.0",
         summary="A community whose parent does not exist, or is not on the level above.",
         message="{reason}",
         upstream="dynamic selection does not reach it, and reports are not rolled up to the parent",
@@ -85,9 +82,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good="level: 1, parent: 0",
         source=_DYNAMIC,
     ),
-    Rule(
+    _rule(
         "GR120 children-unlike-parents warning",
-        since="0.2.0",
         summary="The children of a community are not the communities whose parent it is.",
         message="{reason}",
         upstream="dynamic selection follows the children; updates of an index number communities anew and leave these",
@@ -96,9 +92,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good='{"community": 0, "children": [5]} where 5 has the parent 0',
         source=_DYNAMIC,
     ),
-    Rule(
+    _rule(
         "GR121 no-parent warning",
-        since="0.2.0",
         summary="A community whose parent is null.",
         message="parent is null",
         upstream="it loads, as a community without a parent",
@@ -107,9 +102,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good='{"community": 5, "level": 1, "parent": 0}',
         source="query/input/loaders/dfs.py: read_communities",
     ),
-    Rule(
+    _rule(
         "GR112 stray-community-relationship warning",
-        since="0.2.0",
         summary="A relationship of a community that does not exist, or whose ends are not both members.",
         message="{reason}",
         upstream="queries do not read it; reports are made of it",
@@ -119,9 +113,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         source="index/workflows/create_communities.py",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR115 entity-without-community warning",
-        since="0.2.0",
         summary="Entities that are in no community.",
         message="the entity {value} is in no community",
         upstream="no query with a community level finds it, which is the usual case; 3.x clusters the largest "
@@ -132,9 +125,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         source=f"{_ADAPTERS}: read_indexer_entities",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR122 no-community-in-reach error",
-        since="0.2.0",
         summary="No community is on the levels that the usual queries read.",
         message="the lowest level is {value}",
         upstream="queries read levels 0 to 2, find no entity and no report, and answer without any context",
@@ -143,9 +135,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good='{"level": 0} in some communities',
         source=f"{_ADAPTERS}: _filter_under_community_level",
     ),
-    Rule(
+    _rule(
         "GR123 no-top-level error",
-        since="0.2.0",
         summary="No community on level 0 has a report.",
         message="{reason}",
         upstream="dynamic selection stops with KeyError: '0'",
@@ -154,9 +145,8 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         good="reports of level 0, too",
         source=_DYNAMIC,
     ),
-    Rule(
+    _rule(
         "GR116 member-not-in-parent warning",
-        since="0.2.0",
         summary="A member of a community that is not one of its parent.",
         message="the entity {value} is not a member of the parent {parent}",
         upstream="it loads; the report of the parent does not mention it",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
+_rule = partial(Rule, since="0.2.0")
+
 LAYOUT_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GR001 mixed-releases error",
-        since="0.2.0",
         summary="Tables of two releases of GraphRAG in one index.",
         message="{first} is of GraphRAG {first_release}, {second} is of {second_release}",
         upstream="each release reads the tables with its own names and columns, and stops or leaves out the others",
@@ -16,9 +19,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good="entities.parquet, relationships.parquet, …",
         source="graphrag_storage: tables/parquet_table_provider.py; query/input/loaders/dfs.py",
     ),
-    Rule(
+    _rule(
         "GR002 missing-table error",
-        since="0.2.0",
         summary="A table that queries need is not there, or not in the form of the others: Parquet or CSV.",
         message="there is no table {expected}{beside}",
         upstream="every query stops with ValueError: Could not find the table in storage",
@@ -27,9 +29,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good="entities.parquet and text_units.parquet",
         source="graphrag_storage: tables/parquet_table_provider.py: read_dataframe",
     ),
-    Rule(
+    _rule(
         "GR003 missing-documents warning",
-        since="0.2.0",
         summary="The table of documents is not there.",
         message="there is no table {expected}{beside}",
         upstream="queries do not read it, updates of the index stop without it",
@@ -38,9 +39,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good="text_units.parquet and documents.parquet",
         source="index/update/incremental_index.py",
     ),
-    Rule(
+    _rule(
         "GR004 missing-column error",
-        since="0.2.0",
         summary="A table lacks a column that its readers need.",
         message="column {column} is {fault}",
         upstream="queries stop with ValueError, KeyError or TypeError: mostly all, without text_unit_ids of entities "
@@ -54,9 +54,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good="entities: id, human_readable_id, title, type, description, text_unit_ids",
         source="query/input/loaders/utils.py: _get_value; data_model/dfs.py",
     ),
-    Rule(
+    _rule(
         "GR009 unknown-column info",
-        since="0.2.0",
         summary="A column that no release of GraphRAG has.",
         message="the column {column} is not one of GraphRAG",
         upstream="it is not read, and lost when the index is updated",
@@ -65,9 +64,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good="the columns id, human_readable_id, title, type, description, text_unit_ids, frequency, degree",
         source="data_model/schemas.py",
     ),
-    Rule(
+    _rule(
         "GR022 unreadable-table error",
-        since="0.2.0",
         summary="A table that cannot be read, or not as it was written: it is cut off or damaged; in CSV, a row has "
         "more cells than the header, a quote is not closed, or a byte is not UTF-8.",
         message="{verdict}: {reason}",
@@ -84,9 +82,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good="entities.parquet that was written to its end",
         source="graphrag_storage: tables/parquet_table_provider.py: read_dataframe",
     ),
-    Rule(
+    _rule(
         "GR023 unchecked-table error",
-        since="0.2.0",
         summary="A table that takes more memory than the check may use, such as one with a list of millions of ids.",
         message="it was not checked: {reason}",
         upstream="GraphRAG reads each table whole, and takes several times its size",
@@ -95,9 +92,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good='{"text_unit_ids": ["t1", "t2"]}',
         source="graphrag_storage: tables/parquet_table_provider.py: read_dataframe",
     ),
-    Rule(
+    _rule(
         "GR027 unused-table info",
-        since="0.2.0",
         summary="A second file of a table, which the queries do not read.",
         message="{other} is the same table; this file is not read",
         upstream="GraphRAG reads the Parquet files unless its settings name CSV as type of its tables",
@@ -106,9 +102,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good="entities.parquet only",
         source="graphrag_storage: tables/table_provider_factory.py",
     ),
-    Rule(
+    _rule(
         "GR028 columns-of-other-release warning",
-        since="0.2.0",
         summary="Columns that GraphRAG wrote only before or after the release of the other tables.",
         message="{first} is of GraphRAG {first_release}, the other tables are of {second_release}",
         upstream="the column is not read; a migrated index has such columns",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _ADAPTERS = "query/indexer_adapters.py"
 _MIXED = "query/structured_search/local_search/mixed_context.py"
 
+_rule = partial(Rule, since="0.2.0")
+
 REFERENCE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GR101 repeated-id error",
-        since="0.2.0",
         summary="An id that is missing, or that two rows of a table have.",
         message="{reason}",
         upstream="rows are looked up by it: all but one are lost silently",
@@ -19,9 +22,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good="e1, e2",
         source=f"{_ADAPTERS}: read_indexer_entities",
     ),
-    Rule(
+    _rule(
         "GR019 repeated-text-unit warning",
-        since="0.2.0",
         summary="Two text units have the same id.",
         message="the id {value} is that of row {first}, too",
         upstream="the last one is taken; GraphRAG makes ids of texts, so the two are mostly the same text",
@@ -30,9 +32,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"text_unit_ids": ["t1"]}',
         source="index/workflows/create_base_text_units.py",
     ),
-    Rule(
+    _rule(
         "GR102 repeated-title error",
-        since="0.2.0",
         summary="Two entities have the same title.",
         message="the title {value} is that of row {first}, too",
         upstream="relationships name entities by their titles, and it is open which of the two is meant",
@@ -41,9 +42,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"title": "REEF"} and {"title": "HARBOUR"}',
         source="query/context_builder/local_context.py",
     ),
-    Rule(
+    _rule(
         "GR103 unknown-endpoint warning",
-        since="0.2.0",
         summary="One end of a relationship is no entity.",
         message="there is no entity {value}",
         upstream="queries show the relationship with its other end only; 3.0.6 and later drop it when they index",
@@ -52,9 +52,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"source": "REEF", "target": "HARBOUR"}',
         source="index/operations/extract_graph/utils.py: filter_orphan_relationships",
     ),
-    Rule(
+    _rule(
         "GR117 misnamed-endpoint error",
-        since="0.2.0",
         summary="An end of a relationship is the id of an entity, or its title in another spelling.",
         message="there is no entity {value}: that is {reason}",
         upstream="the relationship is counted, and never joined to that entity",
@@ -63,9 +62,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good="source: MARA VENN",
         source="query/input/retrieval/relationships.py",
     ),
-    Rule(
+    _rule(
         "GR118 stray-relationship error",
-        since="0.2.0",
         summary="Neither end of a relationship is an entity.",
         message="neither {value} nor {other} is an entity",
         upstream="the relationship is never shown",
@@ -74,9 +72,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"source": "REEF", "target": "HARBOUR"}',
         source="query/input/retrieval/relationships.py",
     ),
-    Rule(
+    _rule(
         "GR104 unknown-text-unit warning",
-        since="0.2.0",
         summary="A text unit that is not in the table of text units.",
         message="text unit {value} does not exist",
         upstream="it is skipped: the text is missing from the context",
@@ -85,9 +82,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"text_unit_ids": ["t1"]}',
         source=f"{_MIXED}: _build_text_unit_context",
     ),
-    Rule(
+    _rule(
         "GR105 unknown-document error",
-        since="0.2.0",
         summary="A text unit of a document that is not in the table of documents.",
         message="there is no document {value}",
         upstream="queries run; nothing tells where the text comes from, and updates keep it for ever",
@@ -96,9 +92,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"id": "t1", "document_id": "d1"}',
         source="index/update/incremental_index.py",
     ),
-    Rule(
+    _rule(
         "GR106 documents-unlike-units warning",
-        since="0.2.0",
         summary="The text units that a document lists are not those that name the document.",
         message="{reason}",
         upstream="queries do not read the list",
@@ -107,9 +102,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"id": "d1", "text_unit_ids": ["t1"]} where t1 is of d1',
         source="index/workflows/create_final_text_units.py",
     ),
-    Rule(
+    _rule(
         "GR113 links-unlike-units warning",
-        since="0.2.0",
         summary="What a text unit lists is not what names the text unit.",
         message="{reason}",
         upstream="text units are ordered by it: others come into the context",
@@ -118,9 +112,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"id": "t1", "entity_ids": ["e1"]}',
         source=f"{_MIXED}: _build_text_unit_context",
     ),
-    Rule(
+    _rule(
         "GR114 unknown-subject warning",
-        since="0.2.0",
         summary="A claim about what is no entity.",
         message="there is no entity {value}",
         upstream="the claim is never shown",
@@ -130,9 +123,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="query/input/retrieval/covariates.py",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR124 empty-claim warning",
-        since="0.2.0",
         summary="A claim without a subject, or with nothing but one: what an answer without claims becomes.",
         message="a claim without {missing}",
         upstream="the claim says nothing; GraphRAG makes one of each answer that has no claims",

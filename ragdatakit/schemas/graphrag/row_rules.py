@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _TYPED = "data_model/dfs.py"
 _COMMUNITY = "query/context_builder/community_context.py"
 
+_rule = partial(Rule, since="0.2.0")
+
 ROW_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GR005 unusable-value error",
-        since="0.2.0",
         summary="A value that GraphRAG cannot turn into the number, or into the list of texts, that it needs.",
         message="{column} is {value}, expected {expected}",
         upstream="every query stops with ValueError or TypeError when the table is loaded",
@@ -19,9 +22,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="weight: 9.0; n_tokens: 6",
         source=_TYPED,
     ),
-    Rule(
+    _rule(
         "GR006 no-list error",
-        since="0.2.0",
         summary="A list that is null, or no list at all.",
         message="{column} is {value}, expected a list",
         upstream="queries stop with TypeError: children of communities in all of them, text units in global search",
@@ -30,9 +32,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="children: []",
         source=f"query/input/loaders/utils.py: to_list; {_COMMUNITY}",
     ),
-    Rule(
+    _rule(
         "GR007 no-reports error",
-        since="0.2.0",
         summary="The table of community reports has no rows.",
         message="there are no reports",
         upstream="global search has nothing to read, local search no reports, dynamic selection stops with KeyError",
@@ -41,9 +42,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="communities.parquet and community_reports.parquet",
         source=_COMMUNITY,
     ),
-    Rule(
+    _rule(
         "GR008 no-relationships warning",
-        since="0.2.0",
         summary="The table of relationships has no rows.",
         message="there are no relationships",
         upstream="queries run; communities cannot be made again (EmptyNetworkError)",
@@ -52,9 +52,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="entities.parquet and relationships.parquet",
         source="graphs/hierarchical_leiden.py",
     ),
-    Rule(
+    _rule(
         "GR034 empty-table error",
-        since="0.2.0",
         summary="A table without rows that queries start from.",
         message="the table {table} has no rows",
         upstream="no query finds anything",
@@ -63,9 +62,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="community_reports.parquet with a row for each community",
         source="query/indexer_adapters.py",
     ),
-    Rule(
+    _rule(
         "GR036 no-named-text-unit error",
-        since="0.2.0",
         summary="No entity lists a text unit.",
         message="the text_unit_ids of all entities are empty",
         upstream="global search stops with ZeroDivisionError, and local search has no sources",
@@ -74,9 +72,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good='{"text_unit_ids": ["t1"]}',
         source=f"{_COMMUNITY}: _compute_community_weights",
     ),
-    Rule(
+    _rule(
         "GR010 number-unlike-place warning",
-        since="0.2.0",
         summary="A text unit whose human_readable_id is not its place in the table, counted from 0.",
         message="human_readable_id is {value}, expected {expected}, the place in the table counted from 0",
         upstream="text units are cited by their place, so the number in an answer is not this one",
@@ -86,9 +83,8 @@ ROW_RULES: tuple[Rule, ...] = (
         source="query/input/loaders/dfs.py: read_text_units",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR011 odd-id info",
-        since="0.2.0",
         summary="Ids of another shape than most of their table.",
         message="the id {value} is not of the shape of most others ({shape})",
         upstream="it loads; the row may come from elsewhere",
@@ -98,9 +94,8 @@ ROW_RULES: tuple[Rule, ...] = (
         source="index/workflows",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR012 title-not-normal warning",
-        since="0.2.0",
         summary="The title of an entity is not in upper case, or has blanks around it or HTML escapes.",
         message="the title {value} becomes {normal} when communities are made",
         upstream="queries find it; the next clustering puts it into no community",
@@ -109,9 +104,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="MARA VENN",
         source="graphs/stable_lcc.py: _normalize_name",
     ),
-    Rule(
+    _rule(
         "GR013 no-type info",
-        since="0.2.0",
         summary="An entity without a type.",
         message="the entity {value} has no type",
         upstream="it loads; releases before 3.0 made such entities of ends of relationships that were not extracted",
@@ -121,9 +115,8 @@ ROW_RULES: tuple[Rule, ...] = (
         source="index/operations/extract_graph",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR014 no-rank error",
-        since="0.2.0",
         summary="A report without a rank.",
         message="rank is null",
         upstream="the report is in no context of any query",
@@ -132,9 +125,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="rank: 5.0",
         source=f"{_COMMUNITY}: _is_included",
     ),
-    Rule(
+    _rule(
         "GR031 odd-rank warning",
-        since="0.2.0",
         summary="A rank of a report that is not between 0 and 10.",
         message="rank is {value}",
         upstream="reports are ordered by it, and those below 0 are in no context",
@@ -143,9 +135,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good='{"rank": 7.5}',
         source=f"{_COMMUNITY}: _is_included",
     ),
-    Rule(
+    _rule(
         "GR032 report-below-usual-level warning",
-        since="0.2.0",
         summary="Reports of a level that the usual queries do not read.",
         message="the level is {value}",
         upstream="queries read levels 0 to 2 unless they are given another --community-level",
@@ -155,9 +146,8 @@ ROW_RULES: tuple[Rule, ...] = (
         source="query/indexer_adapters.py: _filter_under_community_level",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR015 report-unlike-json warning",
-        since="0.2.0",
         summary="full_content_json is not a JSON object, or has another title or summary than the report.",
         message="{reason}",
         upstream="it is not read by queries; who takes the report from there gets something else",
@@ -166,9 +156,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good='{"full_content_json": "{\\"title\\": \\"reef\\"}"}',
         source="index/operations/summarize_communities",
     ),
-    Rule(
+    _rule(
         "GR016 odd-period warning",
-        since="0.2.0",
         summary="A period that is not a date.",
         message="period is {value}, expected a date such as 2026-01-05",
         upstream="it loads; updates of the index copy it",
@@ -178,9 +167,8 @@ ROW_RULES: tuple[Rule, ...] = (
         source="index/update/communities.py",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR017 odd-size warning",
-        since="0.2.0",
         summary="A size of a community that is not the number of its members.",
         message="size is {value}, and there are {members} members",
         upstream="it loads; the size is only shown",
@@ -189,9 +177,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good='{"size": 2, "entity_ids": ["a", "b"]}',
         source="index/workflows/create_communities.py",
     ),
-    Rule(
+    _rule(
         "GR018 odd-degree warning",
-        since="0.2.0",
         summary="A degree or frequency that is not what the tables say.",
         message="{column} is {value}, the tables say {counted}",
         upstream="entities and relationships are ranked by it: others are taken into the context",
@@ -201,9 +188,8 @@ ROW_RULES: tuple[Rule, ...] = (
         source="graphs/compute_degree.py",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR020 numeric-ids error",
-        since="0.2.0",
         summary="Ids of entities that are numbers in one table and texts in the other.",
         message="the ids of entities are {ids}, those in {column} of communities are not",
         upstream="every query stops with ValueError when entities and communities are merged",
@@ -212,9 +198,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="id: e1, e2, e3",
         source="query/indexer_adapters.py: read_indexer_entities",
     ),
-    Rule(
+    _rule(
         "GR021 torn-member error",
-        since="0.2.0",
         summary="A list in CSV with a member that has a comma or a line end in it.",
         message="{column} has the member {value}, which GraphRAG tears apart",
         upstream="its parts are taken for ids of their own, and the member is lost",
@@ -223,9 +208,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good="\"['harbour north', 'e2']\"",
         source="data_model/dfs.py: split_list_column",
     ),
-    Rule(
+    _rule(
         "GR024 list-as-text warning",
-        since="0.2.0",
         summary="A list in Parquet that is written as a text.",
         message="{column} is the text {value}",
         upstream="GraphRAG 3.x cuts it at commas, older releases take it for one id",
@@ -235,9 +219,8 @@ ROW_RULES: tuple[Rule, ...] = (
         source="data_model/dfs.py: split_list_column",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR025 no-text warning",
-        since="0.2.0",
         summary="A text unit or report without a text, or an entity without a title.",
         message="{column} is empty",
         upstream="a row without a text (or with the word None) takes its place in the context",
@@ -246,9 +229,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good='{"id": "t1", "text": "Mara mapped the reef."}',
         source="query/input/loaders/utils.py: to_str",
     ),
-    Rule(
+    _rule(
         "GR026 cut-number warning",
-        since="0.2.0",
         summary="A number with a fraction where an integer is needed.",
         message="{column} is {value}",
         upstream="the fraction is cut off",
@@ -257,9 +239,8 @@ ROW_RULES: tuple[Rule, ...] = (
         good='{"human_readable_id": 1}',
         source=_TYPED,
     ),
-    Rule(
+    _rule(
         "GR035 repeated-number warning",
-        since="0.2.0",
         summary="Two rows have the same human_readable_id.",
         message="human_readable_id {value} is that of row {first}, too",
         upstream="answers cite the number, and nobody knows which of the two is meant",

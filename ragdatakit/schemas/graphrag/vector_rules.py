@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _STORE = "graphrag_vectors: lancedb.py"
 
+_rule = partial(Rule, since="0.2.0")
+
 VECTOR_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "GR201 unusable-vectors error",
-        since="0.2.0",
         summary="A table of vectors without ids, or without lists of numbers.",
         message="{reason}",
         upstream="the vectors cannot be put into a store",
@@ -18,9 +21,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good="id, embedding",
         source="index/workflows/generate_text_embeddings.py",
     ),
-    Rule(
+    _rule(
         "GR202 uneven-vectors error",
-        since="0.2.0",
         summary="Vectors of different lengths in one table.",
         message="the vector of {value} has {length} numbers, most have {usual}",
         upstream="the store takes vectors of one length only, and stops",
@@ -29,9 +31,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='{"embedding": [0.1, 0.2, 0.3]}',
         source=_STORE,
     ),
-    Rule(
+    _rule(
         "GR203 no-vector warning",
-        since="0.2.0",
         summary="Text units, entities or reports that have no vector, though others have.",
         message="{value} of {table} has no vector",
         upstream="searches by similarity never find it; DRIFT search stops where a report has none",
@@ -41,9 +42,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source=f"{_STORE}; query/structured_search/drift_search/drift_context.py",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR204 stray-vector warning",
-        since="0.2.0",
         summary="A vector of what is not in its table.",
         message="there is no {value} in {table}",
         upstream="it takes a place among the nearest vectors, and is then left out",
@@ -53,9 +53,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source="query/context_builder/entity_extraction.py: map_query_to_entities",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "GR205 odd-vector warning",
-        since="0.2.0",
         summary="A vector that is null, is all zeros, or has a NaN or an infinite number.",
         message="the vector of {value} {reason}",
         upstream="it is near to nothing, and never found",
@@ -64,9 +63,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='{"id": "t1", "embedding": [0.1, 0.2]}',
         source=_STORE,
     ),
-    Rule(
+    _rule(
         "GR206 repeated-vector warning",
-        since="0.2.0",
         summary="Two vectors of one id.",
         message="the id {value} is that of row {first}, too",
         upstream="both are in the store, and take two places among the nearest",
@@ -75,9 +73,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='{"id": "t1"} and {"id": "t2"}',
         source=_STORE,
     ),
-    Rule(
+    _rule(
         "GR211 store-without-manifest error",
-        since="0.2.0",
         summary="A table of LanceDB without a manifest.",
         message="there is no manifest that can be read: {reason}",
         upstream="LanceDB does not find the table, and every search by similarity stops",
@@ -86,9 +83,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good="lancedb/entity_description.lance/_versions/1.manifest",
         source="lance: table/format; lancedb: open_table",
     ),
-    Rule(
+    _rule(
         "GR212 store-without-data error",
-        since="0.2.0",
         summary="A file that the manifest of a table of LanceDB names is not there.",
         message="there is no file {value}, which the manifest names",
         upstream="searches by similarity stop when they read it",
@@ -97,9 +93,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good="a manifest and the files that it names",
         source="lance: table/format",
     ),
-    Rule(
+    _rule(
         "GR213 store-unlike-table warning",
-        since="0.2.0",
         summary="A table of LanceDB with another number of vectors than what they are of.",
         message="{count} vectors, and {rows} rows of {table}",
         upstream="what has no vector is never found by similarity; which ones these are is not checked",
@@ -108,9 +103,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good="41 vectors of 41 entities",
         source="index/workflows/generate_text_embeddings.py",
     ),
-    Rule(
+    _rule(
         "GR214 stores-of-two-lengths warning",
-        since="0.2.0",
         summary="Stores of vectors of different lengths in one index.",
         message="vectors have {length} numbers, those of {other} have {usual}",
         upstream="a query is embedded with one model; a store of another length stops",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.fixes import ARRAY_WORDS
 
 _OFF = "retrieval is not evaluated, for none of the questions"
 
+_rule = partial(Rule, source="main.py: get_gold_docs")
+
 QUESTION_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "HR005 question-without-answer error",
         summary="A question has none of the fields that hold answers, or an empty list of them.",
         message="{found}",
@@ -19,7 +23,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: get_gold_answers",
     ),
-    Rule(
+    _rule(
         "HR006 answer-not-text error",
         summary="An answer is neither a text nor a list of texts.",
         message="{field} is {value}; a text or a list of texts is expected",
@@ -31,7 +35,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "How many maps?", "answer": "3"}]',
         source="main.py: get_gold_answers",
     ),
-    Rule(
+    _rule(
         "HR007 repeated-question-id error",
         summary="Two questions have one id.",
         message="duplicate question {value}",
@@ -43,7 +47,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         ' {"id": "q2", "question": "What is fog?", "answer": "low cloud"}]',
         source="main.py: get_gold_docs and get_gold_answers (neither reads an id)",
     ),
-    Rule(
+    _rule(
         "HR008 question-without-passages warning",
         summary="A question has no supporting_facts with context, no contexts and no paragraphs.",
         message="{found}",
@@ -53,9 +57,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder",\n'
         '  "paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", '
         '"is_supporting": true}]}]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR009 incomplete-paragraph error",
         summary="A paragraph lacks its title or its text, or one of contexts lacks is_supporting.",
         message="{field} is {fault}",
@@ -63,9 +66,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write title, text and is_supporting",
         bad='{"title": "Kettle Reef", "is_supporting": true}',
         good='{"title": "Kettle Reef", "text": "Joss Alder mapped it.", "is_supporting": true}',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR010 unmarked-paragraph warning",
         summary="A paragraph does not say whether it supports the answer.",
         message="is_supporting is {fault}",
@@ -73,9 +75,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write is_supporting for every paragraph",
         bad='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         good='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", "is_supporting": true}]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR041 support-mark-misread error",
         summary="A paragraph says in a text that it does not support the answer: any text but an empty one is true.",
         message="is_supporting is {value}, which counts as true",
@@ -83,9 +84,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write true or false, without quotes",
         bad='{"title": "Joss Alder", "text": "He was a surveyor.", "is_supporting": "false"}',
         good='{"title": "Joss Alder", "text": "He was a surveyor.", "is_supporting": false}',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR011 no-supporting-paragraph warning",
         summary="No paragraph of a question supports its answer.",
         message="no paragraph is supporting",
@@ -93,9 +93,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="mark the paragraphs that hold the answer, or leave the question out",
         bad='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", "is_supporting": false}]',
         good='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it.", "is_supporting": true}]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR016 repeated-answer warning",
         summary="answer_aliases holds the answer itself.",
         message="alias {value} is the answer",
@@ -106,7 +105,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='"answer": "Joss Alder", "answer_aliases": ["J. Alder"]',
         source="main.py: get_gold_answers",
     ),
-    Rule(
+    _rule(
         "HR024 questions-not-json error",
         summary="The file of questions is not one JSON document.",
         message="not JSON: {reason}; one list of questions is expected",
@@ -118,7 +117,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: main",
     ),
-    Rule(
+    _rule(
         "HR025 questions-not-list error",
         summary="The file of questions is JSON, but not one list.",
         message="one list of questions is expected",
@@ -130,7 +129,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: main",
     ),
-    Rule(
+    _rule(
         "HR026 no-questions warning",
         summary="The file of questions has no question.",
         message="there is no question",
@@ -140,7 +139,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: main",
     ),
-    Rule(
+    _rule(
         "HR027 question-not-object error",
         summary="An element of the questions is not an object.",
         message="{value} is not a question",
@@ -150,7 +149,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: main",
     ),
-    Rule(
+    _rule(
         "HR028 question-without-text error",
         summary="A question has no field question, or it is not a string.",
         message="question is {fault}",
@@ -160,7 +159,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: main",
     ),
-    Rule(
+    _rule(
         "HR030 unusable-passages error",
         summary="The passages of a question have another shape than that of the field they are in.",
         message="{field} is {value}, which is another shape",
@@ -168,9 +167,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint='supporting_facts are [title, sentence], context [title, [sentences]], paragraphs {"title": …, "text": …}',
         bad='"supporting_facts": ["Kettle Reef"]',
         good='"supporting_facts": [["Kettle Reef", 0]]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR031 unanswerable-question warning",
         summary="A question says that it cannot be answered.",
         message="answerable is false",
@@ -180,7 +178,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='{"question": "Who mapped Kettle Reef?", "answer": "Joss Alder", "answerable": true}',
         source="main.py: get_gold_answers",
     ),
-    Rule(
+    _rule(
         "HR032 aliases-not-list error",
         summary="answer_aliases is not a list of texts.",
         message="{value} is not a list of texts",
@@ -191,7 +189,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='"answer_aliases": ["J. Alder"]',
         source="main.py: get_gold_answers",
     ),
-    Rule(
+    _rule(
         "HR033 sentence-out-of-range warning",
         summary="A supporting fact names a sentence that its paragraph does not have.",
         message="sentence {value} of {title}, which has {sentences}",
@@ -199,9 +197,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="count the sentences from 0",
         bad='"supporting_facts": [["Kettle Reef", 1]], "context": [["Kettle Reef", ["Joss Alder mapped it."]]]',
         good='"supporting_facts": [["Kettle Reef", 0]], "context": [["Kettle Reef", ["Joss Alder mapped it."]]]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR034 hops-unlike-steps warning",
         summary="A MuSiQue question has more or fewer steps than the hops in its id.",
         message="{steps} steps in question_decomposition; its id says {hops} hops",
@@ -217,7 +214,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         '"paragraph_support_idx": 1}]',
         source="main.py: get_gold_docs and get_gold_answers (neither reads question_decomposition)",
     ),
-    Rule(
+    _rule(
         "HR035 blank-answer warning",
         summary="The only answer of a question is an empty text.",
         message="the answer is empty",
@@ -227,7 +224,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='{"question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}',
         source="main.py: get_gold_answers",
     ),
-    Rule(
+    _rule(
         "HR101 gold-passage-not-in-corpus error",
         summary="A passage that is to be found is not in the corpus, letter by letter.",
         message="no passage of the corpus has this title and this text{nearly}",
@@ -239,9 +236,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='data/reefs.json: "title": "Kettle Reef", "text": "Joss Alder mapped it.", '
         '"is_supporting": true\n'
         'data/reefs_corpus.json: "title": "Kettle Reef", "text": "Joss Alder mapped it."',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR102 unknown-supporting-title error",
         summary="A supporting fact names a title that none of the question's contexts has.",
         message="no context is called {value}",
@@ -249,9 +245,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         hint="write the title as it is in context",
         bad='"supporting_facts": [["Reef", 0]], "context": [["Kettle Reef", ["Joss Alder mapped it."]]]',
         good='"supporting_facts": [["Kettle Reef", 0]], "context": [["Kettle Reef", ["Joss Alder mapped it."]]]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR103 ambiguous-supporting-title warning",
         summary="Two contexts of one question have the title that a supporting fact names.",
         message="another context is called {value}, too",
@@ -263,9 +258,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         good='"supporting_facts": [["Kettle Reef", 0]],\n'
         '"context": [["Kettle Reef", ["Joss Alder mapped it."]], ["Kettle Reef (north)", ["It '
         'lies north."]]]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR104 paragraph-not-in-corpus warning",
         summary="A paragraph of a question, not one that is to be found, is not in the corpus.",
         message="no passage of the corpus has this title and this text",
@@ -278,9 +272,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         "false\n"
         'reefs_corpus.json: [{"title": "Kettle Reef", "text": "Joss Alder mapped it."},\n'
         ' {"title": "Port Hale", "text": "Port Hale is a harbour."}]',
-        source="main.py: get_gold_docs",
     ),
-    Rule(
+    _rule(
         "HR107 step-without-support error",
         summary="A step of question_decomposition points to no paragraph, or to one that is not supporting.",
         message="step {step}: {value} is not a supporting paragraph",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
+_rule = partial(Rule, since="0.2.0")
+
 GRAPH_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "LR401 graph-not-xml error",
-        since="0.2.0",
         summary="The graph is not XML.",
         message="not XML: {reason}",
         upstream="LightRAG stops with ParseError at its start",
@@ -16,9 +19,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<data key="d2">Alder &amp; Venn</data>',
         source="networkx: read_graphml",
     ),
-    Rule(
+    _rule(
         "LR402 graph-with-entities error",
-        since="0.2.0",
         summary="The graph declares entities, which can grow without end when they are expanded.",
         message="declares the entity {name}; the rest was not read",
         upstream="the reader expands it as far as its limits allow, which can take all memory",
@@ -27,9 +29,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good="<graphml …>",
         source="networkx: read_graphml",
     ),
-    Rule(
+    _rule(
         "LR403 directed-graph error",
-        since="0.2.0",
         summary="The graph is directed.",
         message="edgedefault is directed",
         upstream="it loads, and half of the edges are not found",
@@ -38,9 +39,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<graph edgedefault="undirected">',
         source="networkx_impl.py",
     ),
-    Rule(
+    _rule(
         "LR404 unreadable-attribute error",
-        since="0.2.0",
         summary="A value, a key or an edge that networkx cannot read.",
         message="{reason}",
         upstream="LightRAG stops with ValueError, KeyError or NetworkXError at its start",
@@ -49,9 +49,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<data key="d6">1.0</data>',
         source="networkx: readwrite/graphml.py",
     ),
-    Rule(
+    _rule(
         "LR405 no-graph error",
-        since="0.2.0",
         summary="The file has no graph of GraphML.",
         message="there is no <graph> in the namespace of GraphML",
         upstream="LightRAG stops with NetworkXError at its start",
@@ -60,9 +59,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph/></graphml>',
         source="networkx: read_graphml",
     ),
-    Rule(
+    _rule(
         "LR411 edge-without-weight warning",
-        since="0.2.0",
         summary="An edge without a weight.",
         message="the edge of {value} has no weight",
         upstream="1.0 is taken, with a line in the log",
@@ -71,9 +69,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<data key="weight">1.0</data>',
         source="operate.py: _find_most_related_edges_from_entities",
     ),
-    Rule(
+    _rule(
         "LR416 odd-edge-weight warning",
-        since="0.2.0",
         summary="A weight of an edge that is not finite, or less than 1 though the edge has a source.",
         message="the weight of {pair} is {value}",
         upstream=(
@@ -85,9 +82,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<data key="weight">1.0</data>',
         source="utils_graph.py: apply_relation_weight_floor",
     ),
-    Rule(
+    _rule(
         "LR412 incomplete-element warning",
-        since="0.2.0",
         summary="A node or an edge without its type, description or keywords.",
         message="{value} has no {expected}",
         upstream="UNKNOWN or nothing is shown to the model in its place",
@@ -96,9 +92,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<node id="Joss Alder"> with entity_type and description',
         source="operate.py: _apply_token_truncation",
     ),
-    Rule(
+    _rule(
         "LR413 repeated-node error",
-        since="0.2.0",
         summary="Two nodes of one name.",
         message="node {value} appears already",
         upstream="the values of the last one replace those of the others",
@@ -107,9 +102,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<node id="Joss Alder"/> once',
         source="networkx: readwrite/graphml.py",
     ),
-    Rule(
+    _rule(
         "LR414 repeated-edge error",
-        since="0.2.0",
         summary="Two edges between the same nodes, in whichever direction.",
         message="the edge of {value} appears already",
         upstream="networkx makes a multigraph of it, which LightRAG cannot ask: queries stop",
@@ -118,9 +112,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<edge source="A" target="B"/>',
         source="networkx: readwrite/graphml.py",
     ),
-    Rule(
+    _rule(
         "LR415 self-loop warning",
-        since="0.2.0",
         summary="An edge from a node to itself.",
         message="{value} is related to itself",
         upstream="LightRAG makes none; this one is returned as a relation",
@@ -129,9 +122,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='<edge source="Joss Alder" target="Kettle Reef"/>',
         source="operate.py: _merge_edges_then_upsert",
     ),
-    Rule(
+    _rule(
         "LR421 changing-name warning",
-        since="0.2.0",
         summary="A name that LightRAG would store otherwise.",
         message="{value} would be stored as {expected}",
         upstream=(
@@ -142,9 +134,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='"entity_name": "Joss Alder"',
         source="utils.py: normalize_entity_name",
     ),
-    Rule(
+    _rule(
         "LR422 separator-in-name warning",
-        since="0.2.0",
         summary="A name that has <SEP> in it, by which LightRAG joins lists.",
         message="{value} has <SEP> in it",
         upstream=(
@@ -156,9 +147,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good='"entity_name": "Joss Alder"',
         source="utils.py: parse_relation_chunk_key",
     ),
-    Rule(
+    _rule(
         "LR423 names-differ-in-case warning",
-        since="0.2.0",
         summary="Two names that differ in capitals only.",
         message="{value} differs from {other} in capitals only",
         upstream="they are two nodes: what is known of the one is not found with the other",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
+_rule = partial(Rule, since="0.2.0", source="lightrag.py: ainsert_custom_kg")
+
 PAYLOAD_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "LR501 payload-not-json error",
-        since="0.2.0",
         summary="The payload of a custom graph is not JSON.",
         message="not JSON: {reason}",
         upstream="json.load stops with JSONDecodeError",
@@ -16,31 +19,26 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         good='{"chunks": [], "entities": [], "relationships": []}',
         source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR502 payload-not-object error",
-        since="0.2.0",
         summary="The payload of a custom graph is not one object.",
         message="{value} is not an object with chunks, entities and relationships",
         upstream="ainsert_custom_kg stops with AttributeError",
         hint="write one object",
         bad='[{"entity_name": "Joss Alder"}]',
         good='{"entities": [{"entity_name": "Joss Alder"}]}',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR503 unknown-payload-key error",
-        since="0.2.0",
         summary="A key of the payload that LightRAG does not read.",
         message="{value} is not read; expected chunks, entities and relationships",
         upstream="it is passed over silently: what is under it is lost",
         hint="rename it: nodes are entities, edges are relationships",
         bad='{"nodes": [{"entity_name": "Joss Alder"}]}',
         good='{"entities": [{"entity_name": "Joss Alder"}]}',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR504 payload-without-part warning",
-        since="0.2.0",
         summary="The payload has no chunks, no entities or no relationships.",
         message="there are no {expected}",
         upstream=(
@@ -55,11 +53,9 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         hint="leave it so if you mean it; `ragdata convert --extractor names` makes entities and relationships",
         bad='{"entities": [], "relationships": []}',
         good='{"chunks": [], "entities": [], "relationships": []}',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR511 unusable-payload-field error",
-        since="0.2.0",
         summary="A field of the payload that is missing, null or of another type.",
         message="{field} is {fault}{beside}",
         upstream=(
@@ -69,22 +65,18 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         hint="write the field as a text; chunks, entities and relationships as lists of objects",
         bad='{"src_id": "Joss Alder", "tgt_id": "Kettle Reef", "description": "mapped it"}',
         good='{"src_id": "Joss Alder", "tgt_id": "Kettle Reef", "description": "mapped it", "keywords": "survey"}',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR512 payload-self-loop error",
-        since="0.2.0",
         summary="A relationship of an entity with itself, once the names are normalised.",
         message="{value} is related to itself",
         upstream="ainsert_custom_kg stops with ValueError before anything is stored",
         hint="remove it",
         bad='{"src_id": "Joss Alder", "tgt_id": "\\"Joss Alder\\""}',
         good='{"src_id": "Joss Alder", "tgt_id": "Kettle Reef"}',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR513 vanishing-name error",
-        since="0.2.0",
         summary=(
             "A name of which nothing is left when it is normalised: blanks, digits shorter than 3, "
             "digits and dots shorter than 6."
@@ -96,9 +88,8 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         good='"entity_name": "route 42"',
         source="utils.py: normalize_extracted_info",
     ),
-    Rule(
+    _rule(
         "LR514 unusable-weight error",
-        since="0.2.0",
         summary="A weight that is no finite number, is negative, or is less than 1 where the source is known.",
         message="weight is {value}; expected {expected}",
         upstream="ainsert_custom_kg stops with ValueError before anything is stored",
@@ -107,9 +98,8 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         good='"weight": 1.0, "source_id": "c1"',
         source="utils_graph.py: validate_relation_weight",
     ),
-    Rule(
+    _rule(
         "LR515 weight-as-text warning",
-        since="0.2.0",
         summary="A weight that is a text.",
         message="weight is {value}",
         upstream="it is read as a number",
@@ -118,64 +108,53 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         good='"weight": 2.0',
         source="utils_graph.py: validate_relation_weight",
     ),
-    Rule(
+    _rule(
         "LR516 unknown-alias warning",
-        since="0.2.0",
         summary="An entity or relationship whose source_id is that of no chunk.",
         message="no chunk has the source_id {value}",
         upstream="UNKNOWN is stored in its place: queries return no text for it",
         hint="write the source_id of a chunk",
         bad='"source_id": "zzz"',
         good='"source_id": "c1"',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR517 shared-alias error",
-        since="0.2.0",
         summary="Two chunks of different content have the same source_id.",
         message="{value} is the source_id of another chunk, too",
         upstream=("entities and relationships are joined to the last of them; the others are found by naive mode only"),
         hint="give each chunk a source_id of its own",
         bad='two chunks with "source_id": "c1"',
         good='"source_id": "c1" and "source_id": "c2"',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR518 repeated-entity warning",
-        since="0.2.0",
         summary="Two entities of the payload have one name.",
         message="{value} is declared twice",
         upstream="the last declaration replaces the others",
         hint="merge them",
         bad='two entities with "entity_name": "Joss Alder"',
         good='one entity with "entity_name": "Joss Alder"',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR519 conflicting-relationship error",
-        since="0.2.0",
         summary="Two relationships of the same pair, in whichever direction, with other keywords or descriptions.",
         message="the pair {value} is declared twice, with other keywords or another description",
         upstream="the last one replaces the others, and what they say is lost",
         hint="merge them: keywords with commas, descriptions with <SEP>",
         bad='Alder–Reef "survey" and Reef–Alder "fishing"',
         good='Alder–Reef "survey,fishing"',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR520 repeated-relationship warning",
-        since="0.2.0",
         summary="The same relationship twice.",
         message="the pair {value} is declared twice",
         upstream="the last one replaces the others",
         hint="remove one of them",
         bad='Alder–Reef "survey" twice',
         good='Alder–Reef "survey" once',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR521 empty-chunk error",
-        since="0.2.0",
         summary="A chunk of the payload without text.",
         message="content is {value}, which has no text",
         upstream="it is stored, and found by nothing",
@@ -184,20 +163,17 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         good='{"content": "Joss Alder was a surveyor.", "source_id": "c1"}',
         source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR522 undeclared-endpoint warning",
-        since="0.2.0",
         summary="A relationship with an entity that is not declared.",
         message="{value} is no entity of the payload",
         upstream="a node of type UNKNOWN is made for it, which local mode never finds",
         hint="declare it among the entities",
         bad='{"src_id": "Joss Alder", "tgt_id": "Ghost"}',
         good='{"src_id": "Joss Alder", "tgt_id": "Kettle Reef"}, both declared',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR523 alias-not-text error",
-        since="0.2.0",
         summary="A source_id that is not a text.",
         message="source_id is {value}; expected a text",
         upstream=(
@@ -207,17 +183,14 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         hint="write it as a text",
         bad='"source_id": 1',
         good='"source_id": "c1"',
-        source="lightrag.py: ainsert_custom_kg",
     ),
-    Rule(
+    _rule(
         "LR524 blank-relationship-text warning",
-        since="0.2.0",
         summary="A relationship without keywords, or without a description.",
         message="{field} is blank",
         upstream="global mode finds relations by both",
         hint="write them",
         bad='"keywords": ""',
         good='"keywords": "survey"',
-        source="lightrag.py: ainsert_custom_kg",
     ),
 )

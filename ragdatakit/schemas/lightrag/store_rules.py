@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
+_rule = partial(Rule, since="0.2.0")
+
 STORE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "LR101 store-not-json error",
-        since="0.2.0",
         summary="A store that is not JSON, or is blank.",
         message="not JSON: {reason}",
         upstream=(
@@ -22,9 +25,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"chunk-1": {"content": "Joss Alder"}}',
         source="utils.py: load_json",
     ),
-    Rule(
+    _rule(
         "LR102 store-not-object error",
-        since="0.2.0",
         summary="A store whose top level is not an object.",
         message="the top level is not an object",
         upstream="null and lists count as an empty store, silently; other values stop the start or the first query",
@@ -33,9 +35,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"chunk-1": {"content": "Joss Alder"}}',
         source="json_kv_impl.py: JsonKVStorage.initialize",
     ),
-    Rule(
+    _rule(
         "LR103 no-chunks error",
-        since="0.2.0",
         summary="The store of chunks is empty.",
         message="there is no chunk",
         upstream="local, global and hybrid return no text",
@@ -44,9 +45,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"chunk-1": {"content": "Joss Alder was a surveyor."}}',
         source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR107 repeated-record error",
-        since="0.2.0",
         summary="Two records of a store have one id.",
         message="{value} is there already",
         upstream="the last one replaces the others",
@@ -56,9 +56,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"chunk-1": {"content": "Joss Alder"}, "chunk-2": {"content": "Mara Venn"}}',
         source="json.load in Python's library",
     ),
-    Rule(
+    _rule(
         "LR104 packed-store error",
-        since="0.2.0",
         summary="A file of the working directory is packed with gzip.",
         message="the file is packed; {expected} is expected",
         upstream="only plain files are opened: the store is taken for an empty one, silently",
@@ -67,9 +66,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good="kv_store_text_chunks.json",
         source="namespace.py and the storages of kg/",
     ),
-    Rule(
+    _rule(
         "LR105 missing-store error",
-        since="0.2.0",
         summary="The working directory has no chunks, or no graph.",
         message="there is no {expected}{beside}",
         upstream=(
@@ -81,9 +79,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml next to it",
         source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR106 missing-vectors error",
-        since="0.2.0",
         summary="The working directory lacks one of its stores of vectors.",
         message="there is no {expected}{beside}",
         upstream={
@@ -97,9 +94,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good="vdb_entities.json, vdb_relationships.json and vdb_chunks.json",
         source="run with lightrag-hku 1.5.7; kg/nano_vector_db_impl.py: NanoVectorDBStorage.__post_init__",
     ),
-    Rule(
+    _rule(
         "LR108 no-vector-stores warning",
-        since="0.2.0",
         summary="The working directory has no store of vectors, of any kind that is a file.",
         message="there is no store of vectors such as {expected}",
         upstream=(
@@ -114,9 +110,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good="kv_store_text_chunks.json, graph_chunk_entity_relation.graphml and vdb_entities.json",
         source="kg/: nano_vector_db_impl.py, faiss_impl.py, milvus_impl.py of lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR111 record-not-object error",
-        since="0.2.0",
         summary="A record of a store that is not an object.",
         message="{value} is not an object",
         upstream="it stops queries that come upon it, or the start",
@@ -125,9 +120,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"chunk-1": {"content": "Joss Alder was a surveyor."}}',
         source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR112 chunk-without-content error",
-        since="0.2.0",
         summary="A chunk without content, or whose content is not a text.",
         message="content is {fault}; expected a text",
         upstream="the chunk is left out of what queries return, or returned without a text",
@@ -136,9 +130,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"chunk-1": {"content": "Joss Alder was a surveyor.", "full_doc_id": "doc-1"}}',
         source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR113 unusable-chunk-field warning",
-        since="0.2.0",
         summary="A field of a chunk that LightRAG writes is missing, or has another type.",
         message="{field} is {fault}",
         upstream="it loads; what sorts or counts chunks by it goes wrong",
@@ -147,9 +140,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='"chunk_order_index": 0',
         source="base.py: TextChunkSchema",
     ),
-    Rule(
+    _rule(
         "LR114 document-without-content warning",
-        since="0.2.0",
         summary="A document without content, or whose content is not a text.",
         message="content is {fault}; expected a text",
         upstream="queries do not need it; to process it again stops",
@@ -158,9 +150,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"doc-1": {"content": "Joss Alder was a surveyor.", "file_path": "harbour.txt"}}',
         source="pipeline.py",
     ),
-    Rule(
+    _rule(
         "LR115 unknown-status error",
-        since="0.2.0",
         summary="The status of a document is none that LightRAG knows, or there is none.",
         message=(
             "status is {fault}; expected one of pending, parsing, analyzing, processing, preprocessed, "
@@ -172,9 +163,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='"status": "processed"',
         source="base.py: DocStatus",
     ),
-    Rule(
+    _rule(
         "LR116 time-not-iso warning",
-        since="0.2.0",
         summary="A time of a document's status that is not in ISO 8601.",
         message="{field} is {value}; expected a time such as 2026-03-01T09:30:00+00:00",
         upstream="documents are listed in another order",
@@ -183,9 +173,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='"created_at": "2026-03-01T09:30:00+00:00"',
         source="base.py: DocProcessingStatus",
     ),
-    Rule(
+    _rule(
         "LR117 unlike-chunk-id warning",
-        since="0.2.0",
         summary="The id of a chunk is none that any version would give it.",
         message="chunk {value} is called neither by its document and place nor by the MD5 of its content",
         upstream="nothing checks it; the same document inserted again makes a second chunk",
@@ -195,9 +184,8 @@ STORE_RULES: tuple[Rule, ...] = (
         source="utils_pipeline.py: build_chunks_dict_from_chunking_result",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "LR118 unlike-document-id info",
-        since="0.2.0",
         summary="The id of a document is none that LightRAG would give it by itself.",
         message="document {value} is called neither by the MD5 of its file's name nor of its content",
         upstream="nothing checks it; the same file inserted again is a second document",
@@ -207,9 +195,8 @@ STORE_RULES: tuple[Rule, ...] = (
         source="pipeline.py: _add_content",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "LR119 unusable-tracking-record warning",
-        since="0.2.0",
         summary="A record of the stores that track entities and relations has another shape.",
         message="{value} where an object with its list is expected",
         upstream="deletion and repair of documents go wrong; queries do not read it",
@@ -218,9 +205,8 @@ STORE_RULES: tuple[Rule, ...] = (
         good='{"doc-1": {"entity_names": ["Joss Alder"], "count": 1}}',
         source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR120 path-not-text error",
-        since="0.2.0",
         summary="A file_path that is a list or an object.",
         message="file_path is {value}",
         upstream="queries that find the record stop with TypeError",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
+_rule = partial(Rule, since="0.2.0", source="run with lightrag-hku 1.5.7")
+
 VECTOR_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "LR301 vectors-not-json error",
-        since="0.2.0",
         summary="A store of vectors that is not one JSON object.",
         message="not one JSON object: {reason}",
         upstream="LightRAG stops with JSONDecodeError or TypeError at its start",
@@ -16,9 +19,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='{"embedding_dim": 4, "data": [], "matrix": ""}',
         source="nano-vectordb: load_storage",
     ),
-    Rule(
+    _rule(
         "LR302 incomplete-vectors error",
-        since="0.2.0",
         summary="A store of vectors lacks the dimension, the rows or the matrix, or one of them has another type.",
         message="{member} is missing, or is not {expected}",
         upstream="LightRAG stops with KeyError, TypeError or ValueError at its start, or at the first query",
@@ -27,9 +29,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='{"embedding_dim": 4, "data": [], "matrix": ""}',
         source="nano-vectordb: load_storage",
     ),
-    Rule(
+    _rule(
         "LR303 other-dimension error",
-        since="0.2.0",
         summary="The stores of vectors have different dimensions.",
         message="embedding_dim is {value}; {other} has {expected}",
         upstream="all three are made by one model: LightRAG stops with AssertionError at the store that differs",
@@ -38,9 +39,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good="vdb_chunks.json: 4; vdb_entities.json: 4",
         source="nano-vectordb: NanoVectorDB",
     ),
-    Rule(
+    _rule(
         "LR304 matrix-of-another-size error",
-        since="0.2.0",
         summary="The matrix is not as long as there are rows.",
         message="the matrix has {found} bytes; {rows} rows of {dimension} numbers are {expected}",
         upstream=(
@@ -52,9 +52,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good="2 rows of 4 numbers, and a matrix of 32 bytes",
         source="nano-vectordb: load_storage and query",
     ),
-    Rule(
+    _rule(
         "LR305 useless-vector warning",
-        since="0.2.0",
         summary="A vector that is zero, or has a number that is not finite.",
         message="the vector of {value} is {reason}",
         upstream="it becomes NaN when it is normalised, and is found by every query",
@@ -63,20 +62,17 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good="[0.5, 0.5, 0.5, 0.5]",
         source="nano-vectordb: normalize",
     ),
-    Rule(
+    _rule(
         "LR306 vector-of-another-row error",
-        since="0.2.0",
         summary="A row of the matrix is not the vector that the row itself has.",
         message="row {value} of the matrix is another vector than that of its row",
         upstream="queries compare with the matrix: what is found is called by another name, silently",
         hint="rebuild it with lightrag.tools.rebuild_vdb; rows and matrix were sorted apart",
         bad="data: [A, B], matrix: vectors of B, A",
         good="data: [A, B], matrix: vectors of A, B",
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR307 matrix-not-base64 error",
-        since="0.2.0",
         summary="The matrix is not base64.",
         message="the matrix is not base64",
         upstream=(
@@ -88,9 +84,8 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='"matrix": "AACAPwAAAAA="',
         source="nano-vectordb: buffer_string_to_array",
     ),
-    Rule(
+    _rule(
         "LR311 incomplete-row error",
-        since="0.2.0",
         summary="A row of vectors lacks its id, or the name, pair or content that it stands for.",
         message="{field} is {fault}",
         upstream="a query that finds the row stops with KeyError, or returns nothing for it",
@@ -99,31 +94,26 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='{"__id__": "ent-1", "entity_name": "Joss Alder", "content": "Joss Alder"}',
         source="operate.py: _get_node_data",
     ),
-    Rule(
+    _rule(
         "LR312 vector-without-node error",
-        since="0.2.0",
         summary="A vector of an entity that is not in the graph.",
         message="there is no node {value}",
         upstream="the row is passed over (“storage may be damaged”): nothing is returned for it",
         hint="remove the row, or add the node",
         bad='{"entity_name": "Ghost"}',
         good='{"entity_name": "Joss Alder"}',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR313 node-without-vector warning",
-        since="0.2.0",
         summary="A node of the graph without a vector.",
         message="node {value} has no vector",
         upstream="local mode never finds it; nodes that LightRAG makes of the ends of relations are so",
         hint="rebuild the vectors with lightrag.tools.rebuild_vdb",
         bad='<node id="Ghost"/>, and no row of that name',
         good='a row with "entity_name": "Joss Alder" for the node',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR314 wrong-vector-id error",
-        since="0.2.0",
         summary="The id of a vector is not the hash of what it stands for.",
         message="the id is {value}; expected {expected}",
         upstream="to update or delete the entity or relation leaves this row behind, which queries keep finding",
@@ -132,75 +122,62 @@ VECTOR_RULES: tuple[Rule, ...] = (
         good='{"__id__": "ent-c1a9dfb1e173dbf8317f3ee7171ab0a9", "entity_name": "Joss Alder"}',
         source="utils.py: compute_mdhash_id and make_relation_vdb_ids",
     ),
-    Rule(
+    _rule(
         "LR315 repeated-vector error",
-        since="0.2.0",
         summary="Two rows of vectors stand for the same.",
         message="{value} has a row already",
         upstream="one of the two takes the place of another result",
         hint="remove one of them, and its row of the matrix",
         bad='two rows with "entity_name": "Joss Alder"',
         good='one row with "entity_name": "Joss Alder"',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR316 vector-without-edge error",
-        since="0.2.0",
         summary="A vector of a relation that is not in the graph.",
         message="there is no edge {value}",
         upstream="the row is passed over: nothing is returned for it",
         hint="remove the row, or add the edge",
         bad='{"src_id": "Joss Alder", "tgt_id": "Ghost"}',
         good='{"src_id": "Joss Alder", "tgt_id": "Kettle Reef"}',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR317 edge-without-vector error",
-        since="0.2.0",
         summary="An edge of the graph without a vector.",
         message="edge {value} has no vector",
         upstream="global mode never finds it",
         hint="rebuild the vectors with lightrag.tools.rebuild_vdb",
         bad='<edge source="A" target="B"/>, and no row of that pair',
         good='a row with "src_id": "A", "tgt_id": "B" for the edge',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR318 vector-without-chunk error",
-        since="0.2.0",
         summary="A vector of a chunk that is not stored.",
         message="chunk {value} is not in text_chunks",
         upstream="naive mode returns a text of which no other store knows; it cannot be deleted with its document",
         hint="remove the row, or add the chunk",
         bad='{"__id__": "chunk-missing"}',
         good='{"__id__": "doc-1-chunk-000"}',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR319 chunk-without-vector error",
-        since="0.2.0",
         summary="A chunk without a vector.",
         message="chunk {value} has no vector",
         upstream="naive and mix never find it by its text",
         hint="rebuild the vectors with lightrag.tools.rebuild_vdb",
         bad="text_chunks: doc-1-chunk-000, and no row of that id",
         good='a row with "__id__": "doc-1-chunk-000"',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR320 other-content error",
-        since="0.2.0",
         summary="The vector of a chunk has another content than the chunk.",
         message="the content of {value} is not that of the chunk",
         upstream="naive mode returns this one, the other modes that of the chunk",
         hint="embed the chunk again",
         bad='"content": "Joss Adler" next to a chunk "Joss Alder"',
         good='"content": "Joss Alder" next to a chunk "Joss Alder"',
-        source="run with lightrag-hku 1.5.7",
     ),
-    Rule(
+    _rule(
         "LR321 stale-content warning",
-        since="0.2.0",
         summary="The content of a vector is not what the graph says now.",
         message="the content of {value} is not made of its description in the graph",
         upstream="the entity or relation is found by an older description",

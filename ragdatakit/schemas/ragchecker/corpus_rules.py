@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
+_rule = partial(Rule, since="0.2.0")
+
 CORPUS_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "RC201 queries-not-json error",
-        since="0.2.0",
         summary="A file of queries is not one JSON document.",
         message="not JSON: {reason}",
         upstream="retrieval stops with JSONDecodeError",
@@ -16,9 +19,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         good='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder."}]}',
         source="rag_baselines/retrieval.py: main",
     ),
-    Rule(
+    _rule(
         "RC202 no-queries error",
-        since="0.2.0",
         summary="input_data of a file of queries is empty, or not a list.",
         message="there are no queries",
         upstream="nothing is retrieved (TypeError for null)",
@@ -27,9 +29,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         good='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder."}]}',
         source="rag_baselines/retrieval.py: main",
     ),
-    Rule(
+    _rule(
         "RC203 unusable-query error",
-        since="0.2.0",
         summary="A query is not an object with query_id, query and gt_answer.",
         message="{field} is {fault}",
         upstream="retrieval stops with KeyError or TypeError without query; the tool stops later without the others",
@@ -38,9 +39,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         good='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder."}]}',
         source="rag_baselines/retrieval.py: main; ragchecker/container.py: RAGResult",
     ),
-    Rule(
+    _rule(
         "RC204 repeated-query error",
-        since="0.2.0",
         summary="Two queries of a file have one query_id.",
         message="duplicate query_id {value}",
         upstream="both are asked; whoever joins the results with the queries takes one for the other",
@@ -51,9 +51,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         '  {"query_id": "q2", "query": "When?", "gt_answer": "B."}]}',
         source="rag_baselines/retrieval.py: main (ids are not compared)",
     ),
-    Rule(
+    _rule(
         "RC205 corpus-line-not-json error",
-        since="0.2.0",
         summary="A line of corpus.jsonl or chunks.jsonl is not a JSON object.",
         message="{value} is not a JSON object",
         upstream="cutting or indexing the corpus stops (JSONDecodeError or TypeError)",
@@ -62,9 +61,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         good='{"doc_id": "d2", "title": "Kettle Reef", "text": "Joss Alder mapped it."}',
         source="rag_baselines/chunking.py: process_line",
     ),
-    Rule(
+    _rule(
         "RC206 unusable-document error",
-        since="0.2.0",
         summary="A document or chunk lacks doc_id, title or text, or its text is not one; a chunk may lack chunk_id.",
         message="{field} is {fault}",
         upstream="cutting or indexing the corpus stops with KeyError, TypeError or AttributeError",
@@ -73,9 +71,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         good='{"doc_id": "d2", "title": "", "text": "Joss Alder mapped it."}',
         source="rag_baselines/chunking.py: process_line; rag_baselines/opensearch_client.py",
     ),
-    Rule(
+    _rule(
         "RC207 repeated-document error",
-        since="0.2.0",
         summary="Two documents of a corpus have one doc_id.",
         message="duplicate doc_id {value}",
         upstream="chunks are indexed by doc_id and chunk_id: those of the last document replace those of the first",
@@ -87,9 +84,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         '{"doc_id": "d3", "title": "", "text": "It is wide."}',
         source="rag_baselines/opensearch_client.py: the id of a chunk",
     ),
-    Rule(
+    _rule(
         "RC208 repeated-chunk error",
-        since="0.2.0",
         summary="Two chunks have one doc_id and one chunk_id.",
         message="duplicate chunk {value}",
         upstream="the last one replaces the first in the index",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _COMPUTED = "ragchecker/computation.py"
 _AGGREGATED = "ragchecker/evaluator.py: RAGChecker.evaluate"
 
+_rule = partial(Rule, since="0.2.0")
+
 LABEL_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "RC007 unknown-label error",
-        since="0.2.0",
         summary="A label is not Entailment, Neutral or Contradiction, spelt like that.",
         message="{value} is not Entailment, Neutral or Contradiction",
         upstream="it is silently counted as not entailed",
@@ -19,9 +22,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"answer2response": ["Entailment"]',
         source=f"{_COMPUTED}: to_bool",
     ),
-    Rule(
+    _rule(
         "RC008 misshapen-labels error",
-        since="0.2.0",
         summary="There are more or fewer labels than claims or passages.",
         message="{mismatch}",
         upstream="lists that do not fit together are stretched silently and give other metrics, or the tool stops "
@@ -32,9 +34,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"answer2response": ["Entailment"]',
         source=f"{_COMPUTED}: evaluate_retrieval, evaluate_noise_sensitivity",
     ),
-    Rule(
+    _rule(
         "RC010 legacy-groups error",
-        since="0.2.0",
         summary="The groups of metrics have the names of older versions: overall, retriever, generator.",
         message="the groups have old names: {value} is now called {expected}",
         upstream="evaluating the file again stops with KeyError",
@@ -47,9 +48,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         ' "metrics": {"overall_metrics": {}, "retriever_metrics": {}, "generator_metrics": {}}}',
         source=_AGGREGATED,
     ),
-    Rule(
+    _rule(
         "RC011 stored-metric-differs warning",
-        since="0.2.0",
         summary="A metric that is stored in a row is not what its labels give.",
         message="{field} is {value}; the labels give {expected}",
         upstream="the stored value is kept, and is part of the mean (faithfulness is computed anew)",
@@ -58,9 +58,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"metrics": {"precision": 1.0}',
         source=f"{_COMPUTED}: evaluate_precision",
     ),
-    Rule(
+    _rule(
         "RC012 incomplete-labels warning",
-        since="0.2.0",
         summary="A row has some of the four sets of labels, and lacks others.",
         message="{missing} is missing, although other labels are there",
         upstream="the tool asks a model for what is missing",
@@ -70,9 +69,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         source="ragchecker/evaluator.py: RAGChecker.check_claims",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "RC020 labels-not-list error",
-        since="0.2.0",
         summary="A set of labels is not a list.",
         message="{field} is {value}; a list is expected",
         upstream="a text is read letter by letter, each not entailed; a number stops the tool with TypeError",
@@ -81,9 +79,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"answer2response": ["Entailment"]',
         source="ragchecker/container.py: RAGResult",
     ),
-    Rule(
+    _rule(
         "RC023 unusable-groups error",
-        since="0.2.0",
         summary="metrics of the whole file is not an object of the three groups, each an object of numbers.",
         message="{mismatch}",
         upstream="the tool stops (KeyError for a group that is missing, else TypeError, AttributeError or ValueError)",
@@ -95,9 +92,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         ' "metrics": {"overall_metrics": {}, "retriever_metrics": {}, "generator_metrics": {}}}',
         source=_AGGREGATED,
     ),
-    Rule(
+    _rule(
         "RC024 group-metric-differs warning",
-        since="0.2.0",
         summary="A metric of the whole file is not the mean of the rows, in percent with one decimal.",
         message="{field} is {value}; the rows give {expected}",
         upstream="it is computed anew when the file is evaluated; until then it is wrong",
@@ -106,9 +102,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"metrics": {"overall_metrics": {"precision": 76.4}, ...}',
         source=_AGGREGATED,
     ),
-    Rule(
+    _rule(
         "RC025 metric-not-number error",
-        since="0.2.0",
         summary="metrics of a row is not an object of finite numbers.",
         message="{field} is {value}; finite numbers are expected",
         upstream="the tool stops (TypeError, AttributeError or ValueError); NaN makes the mean of all rows NaN",
@@ -117,9 +112,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"metrics": {"precision": 1.0}',
         source="ragchecker/container.py: RAGResult",
     ),
-    Rule(
+    _rule(
         "RC026 metric-as-text warning",
-        since="0.2.0",
         summary="A metric of a row is a number in quotes, true or false.",
         message="{field} is {value}; a number is expected",
         upstream="it is silently made a number, and is part of the mean",
@@ -128,9 +122,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"metrics": {"precision": 1.0}',
         source="ragchecker/container.py: RAGResult",
     ),
-    Rule(
+    _rule(
         "RC027 metric-out-of-range warning",
-        since="0.2.0",
         summary="A metric of a row is below 0 or above 1, and there are no labels to compute it from.",
         message="{field} is {value}; metrics of rows are from 0 to 1",
         upstream="it is kept, and is part of the mean, which is multiplied by 100",
@@ -139,9 +132,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         good='"metrics": {"precision": 0.764}, "answer2response": null',
         source=_AGGREGATED,
     ),
-    Rule(
+    _rule(
         "RC028 labels-without-claims warning",
-        since="0.2.0",
         summary="A row has labels, and lacks the claims that they are about.",
         message="{missing} is missing, although its labels are there",
         upstream="the metrics are computed from the labels; nothing says which claims they are about",
@@ -151,9 +143,8 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=f"{_COMPUTED} (claims are not read)",
         per_file=True,
     ),
-    Rule(
+    _rule(
         "RC029 claims-not-list error",
-        since="0.2.0",
         summary="Claims are not a list.",
         message="{field} is {value}; a list is expected",
         upstream="a number stops the tool with TypeError; a text is read letter by letter, each a claim",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _LOAD = "RetrievalAugmentation.py: __init__ (pickle.load)"
 _RETRIEVE = "tree_retriever.py: retrieve_information, retrieve_information_collapse_tree"
 _NODE = '{"index": 0, "layer": 0, "text": "Mara Venn built the light", "children": [], "embeddings": {"EMB": [1, 0]}}'
 
+_rule = partial(Rule, since="0.2.0")
+
 PICKLE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "RP001 foreign-pickle-content error",
-        since="0.2.0",
         summary="A pickle with a name, a call or an opcode that no tree needs. Nothing after it was read.",
         message="byte {position}: {reason}",
         upstream="RAPTOR calls pickle.load, which runs whatever the pickle asks for",
@@ -20,9 +23,8 @@ PICKLE_RULES: tuple[Rule, ...] = (
         good="raptor.tree_structures.Tree, raptor.tree_structures.Node, and nothing else",
         source=_LOAD,
     ),
-    Rule(
+    _rule(
         "RP014 broken-pickle error",
-        since="0.2.0",
         summary="A pickle that ends early, whose opcodes do not fit together, or that is JSON under the name of one.",
         message="byte {position}: {reason}",
         upstream="pickle.load stops (UnpicklingError, EOFError, UnicodeDecodeError), and no tree is loaded",
@@ -31,9 +33,8 @@ PICKLE_RULES: tuple[Rule, ...] = (
         good="80 04 95 44 00 01 00 … 62 2e   (to the last opcode, STOP)",
         source=_LOAD,
     ),
-    Rule(
+    _rule(
         "RP015 unchecked-tree error",
-        since="0.2.0",
         summary="A pickle with more values than are kept of one file, so that its tree was not checked.",
         message="byte {position}: {reason}; the tree was not checked",
         upstream="pickle.load builds all of it in memory, if there is enough",
@@ -45,9 +46,8 @@ PICKLE_RULES: tuple[Rule, ...] = (
 )
 
 TREE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "RP002 incomplete-tree error",
-        since="0.2.0",
         summary="What is stored is no tree, or lacks one of its attributes.",
         message="{field} is {fault}",
         upstream="no tree is loaded (ValueError: not an instance of Tree), or the retriever stops (AttributeError, "
@@ -58,9 +58,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"format": "raptor-tree", "num_layers": 0, "nodes": [{"index": 0, …}], "roots": [0]}',
         source="RetrievalAugmentation.py: __init__; tree_retriever.py: TreeRetriever",
     ),
-    Rule(
+    _rule(
         "RP024 no-records error",
-        since="0.2.0",
         summary="A tree without a node.",
         message="there is no node in it",
         upstream="it loads, and nothing is found whatever is asked",
@@ -69,9 +68,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"format": "raptor-tree", "num_layers": 0, "nodes": [{"index": 0, …}], "roots": [0]}',
         source=_RETRIEVE,
     ),
-    Rule(
+    _rule(
         "RP016 incomplete-node error",
-        since="0.2.0",
         summary="A node that is no node, or lacks an attribute.",
         message="{field} is {fault}",
         upstream="retrieval stops (AttributeError, TypeError)",
@@ -80,9 +78,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good=_NODE,
         source=_RETRIEVE,
     ),
-    Rule(
+    _rule(
         "RP003 index-unlike-key error",
-        since="0.2.0",
         summary="An index that is not an integer, is not the key of its node, or is that of another node, too.",
         message="index is {value}, {expected}",
         upstream="keys that are texts stop the traversal (KeyError); another index than the key makes results report "
@@ -92,9 +89,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='[{"index": 0, "layer": 0, …}, {"index": 1, "layer": 0, …}]',
         source="tree_retriever.py: retrieve (tree_node_index_to_layer[node.index])",
     ),
-    Rule(
+    _rule(
         "RP004 text-not-string error",
-        since="0.2.0",
         summary="The text of a node is not a string.",
         message="text is {found}, expected a string",
         upstream="retrieval stops when the node is found (TypeError in the tokenizer, AttributeError)",
@@ -103,9 +99,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good=_NODE,
         source="utils.py: get_text",
     ),
-    Rule(
+    _rule(
         "RP005 blank-node warning",
-        since="0.2.0",
         summary="The text of a node is empty or blank.",
         message="the text is blank",
         upstream="it loads, takes a place among the results, and says nothing",
@@ -114,9 +109,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good=_NODE,
         source="utils.py: get_text",
     ),
-    Rule(
+    _rule(
         "RP006 uneven-embeddings error",
-        since="0.2.0",
         summary="Nodes whose vectors have other names or lengths than those of the other nodes, or that have none.",
         message="{found}, expected {expected}",
         upstream="retrieval stops: a name that is missing is a KeyError, another length a ValueError",
@@ -125,9 +119,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='[{"embeddings": {"EMB": [1, 0]}, …}, {"embeddings": {"EMB": [0, 1]}, …}]',
         source="utils.py: get_embeddings, distances_from_embeddings",
     ),
-    Rule(
+    _rule(
         "RP013 unusable-vector error",
-        since="0.2.0",
         summary="Embeddings that are no dictionary of flat lists of numbers.",
         message="{field} is {found}, expected {expected}",
         upstream="retrieval stops: the distance to it cannot be computed (TypeError, ValueError)",
@@ -136,9 +129,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"embeddings": {"EMB": [1, 0]}, …}',
         source="utils.py: get_embeddings, distances_from_embeddings",
     ),
-    Rule(
+    _rule(
         "RP007 useless-vector warning",
-        since="0.2.0",
         summary="A vector of zeros, or with NaN or an infinite number in it.",
         message="{found}",
         upstream="its distance is not a number: the node comes after all others, whatever is asked",
@@ -147,9 +139,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"embeddings": {"EMB": [1, 0]}, …}',
         source="utils.py: indices_of_nearest_neighbors_from_distances",
     ),
-    Rule(
+    _rule(
         "RP008 layers-not-whole error",
-        since="0.2.0",
         summary="num_layers is not the number of the top layer, or a layer between 0 and it is missing.",
         message="{field} is {value}",
         upstream="the traversal stops (KeyError) where layers are missing, and never reads those above num_layers; "
@@ -159,9 +150,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"num_layers": 1, "nodes": [{"layer": 0, …}, {"layer": 1, …}], …}',
         source="tree_retriever.py: TreeRetriever, retrieve (layer_to_nodes[start_layer])",
     ),
-    Rule(
+    _rule(
         "RP009 children-not-set warning",
-        since="0.2.0",
         summary="The children of a node are not a set, but another collection.",
         message="children is {found}, expected a set",
         upstream="it works, as the retriever only walks over them; code that unites them with other sets stops",
@@ -170,9 +160,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good="Node(text, 2, {0, 1}, embeddings)",
         source="tree_retriever.py: retrieve_information",
     ),
-    Rule(
+    _rule(
         "RP012 unusable-children error",
-        since="0.2.0",
         summary="The children of a node are no collection at all.",
         message="children is {found}, expected a set of indexes",
         upstream="the traversal stops (TypeError); collapsed retrieval does not mind",
@@ -181,9 +170,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good=_NODE,
         source="tree_retriever.py: retrieve_information",
     ),
-    Rule(
+    _rule(
         "RP010 repeated-leaf-text warning",
-        since="0.2.0",
         summary="Two leaves have the same text.",
         message="the text is that of leaf {other}",
         upstream="both are found together, and take the places of two others",
@@ -192,9 +180,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='[{"index": 0, "text": "Mara Venn", …}, {"index": 1, "text": "Joss Alder", …}]',
         source=_RETRIEVE,
     ),
-    Rule(
+    _rule(
         "RP011 node-over-budget warning",
-        since="0.2.0",
         summary="The text of one node is longer than all that is retrieved for a question (3,500 tokens).",
         message="the text has at least {tokens:,} tokens, the budget of a question is 3,500",
         upstream="collapsed retrieval stops at the first node that does not fit: those after it are lost",
@@ -203,9 +190,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good=_NODE,
         source="tree_retriever.py: retrieve_information_collapse_tree",
     ),
-    Rule(
+    _rule(
         "RP020 tree-not-json error",
-        since="0.2.0",
         summary="The JSON form of a tree that is not one JSON value.",
         message="not JSON: {reason}",
         upstream="no tree can be made of it",
@@ -214,9 +200,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
         source="the JSON form is ragdata's own; RAPTOR stores pickles only",
     ),
-    Rule(
+    _rule(
         "RP021 tree-not-object error",
-        since="0.2.0",
         summary="The JSON form of a tree that is not one object.",
         message="{value} is not an object with nodes, roots and num_layers",
         upstream="no tree can be made of it",
@@ -225,9 +210,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
         source="the JSON form is ragdata's own; RAPTOR stores pickles only",
     ),
-    Rule(
+    _rule(
         "RP023 several-trees-in-file error",
-        since="0.2.0",
         summary="A file with a list of trees, or with several in lines.",
         message="the file has a list of trees, expected one tree",
         upstream="RAPTOR loads one tree of a file",
@@ -236,9 +220,8 @@ TREE_RULES: tuple[Rule, ...] = (
         good='{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
         source="RetrievalAugmentation.py: __init__",
     ),
-    Rule(
+    _rule(
         "RP022 other-tree-format error",
-        since="0.2.0",
         summary="The JSON form says that it is of another format.",
         message='format is {value}, expected "raptor-tree"',
         upstream="no tree can be made of it",
@@ -250,9 +233,8 @@ TREE_RULES: tuple[Rule, ...] = (
 )
 
 REFERENCE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "RP101 unknown-child error",
-        since="0.2.0",
         summary="A child that is no node of the tree.",
         message="there is no node {value}",
         upstream="the traversal stops (KeyError) when it comes to the parent; collapsed retrieval does not mind",
@@ -261,9 +243,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"index": 2, "layer": 1, "children": [0, 1], …}',
         source="tree_retriever.py: retrieve_information (all_nodes[i])",
     ),
-    Rule(
+    _rule(
         "RP102 child-of-other-layer error",
-        since="0.2.0",
         summary="A child that is not in the layer below its parent; every circle has one.",
         message="child {value} is in layer {child_layer}, its parent in layer {layer}",
         upstream="it loads; the traversal goes down by counting layers, and returns texts as those of another layer, "
@@ -273,9 +254,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"index": 2, "layer": 1, "children": [0, 1], …}',
         source="tree_retriever.py: retrieve_information (no check)",
     ),
-    Rule(
+    _rule(
         "RP103 leaves-disagree warning",
-        since="0.2.0",
         summary="leaf_nodes, layer 0 and the nodes without children are not the same nodes with the same texts.",
         message="{found}",
         upstream="leaf_nodes are not read when a question is asked; whoever takes them for the texts gets others",
@@ -284,9 +264,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"index": 3, "layer": 0, "children": [], …}',
         source="tree_builder.py: build_from_text (a deep copy)",
     ),
-    Rule(
+    _rule(
         "RP104 node-not-in-one-layer error",
-        since="0.2.0",
         summary="A node in no layer, in several layers, or in a layer and not among the nodes.",
         message="node {node} {found}",
         upstream="a node that is found and in no layer stops both ways of retrieval (KeyError); of several layers the "
@@ -296,9 +275,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"index": 1, "layer": 0, …}',
         source="utils.py: reverse_mapping; tree_retriever.py: retrieve",
     ),
-    Rule(
+    _rule(
         "RP105 roots-unlike-top-layer warning",
-        since="0.2.0",
         summary="The roots are not the nodes of the top layer.",
         message="{found}",
         upstream="roots are not read when a question is asked; whoever walks down from them misses texts",
@@ -307,9 +285,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='{"num_layers": 1, "roots": [2], …}',
         source="tree_builder.py: build_from_text",
     ),
-    Rule(
+    _rule(
         "RP106 node-without-parent warning",
-        since="0.2.0",
         summary="A node below the top layer that is no child of any node.",
         message="node {value} of layer {layer} has no parent",
         upstream="the traversal never comes to it; collapsed retrieval finds it",
@@ -318,9 +295,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='[{"index": 1, "layer": 0, …}, {"index": 2, "layer": 1, "children": [0, 1], …}]',
         source="tree_retriever.py: retrieve_information",
     ),
-    Rule(
+    _rule(
         "RP107 several-parents warning",
-        since="0.2.0",
         summary="A node with several parents: RAPTOR's clusters overlap, so that the tree is none.",
         message="node {value} has {parents} parents",
         upstream="it loads, and the traversal takes the node once; whatever expects one parent a node loses the others",
@@ -330,9 +306,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='[{"index": 2, "children": [0], …}, {"index": 3, "children": [1], …}]',
         source="cluster_utils.py: GMM_cluster (probability above 0.1)",
     ),
-    Rule(
+    _rule(
         "RP108 leaf-index-gap warning",
-        since="0.2.0",
         summary="The indexes of the leaves are not 0, 1, 2 … without a gap.",
         message="the {leaves:,} leaves have indexes up to {value}, expected {expected}",
         upstream="it loads; the index is the only trace of the order of the texts, and a builder that counts on from "

@@ -6,12 +6,16 @@ They belong to no format and are looked for by `ragdata validate --quality` only
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 LETTERS = "QU"
 
+_rule = partial(Rule, source="ragdata's own check of quality: no loader looks at it")
+
 RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "QU101 quality-not-checked warning",
         summary="The dataset could not be read as tables of texts, questions and edges, or a part of it could not.",
         message="not all of its quality could be checked: {part0}{part1}{part2}",
@@ -22,9 +26,8 @@ RULES: tuple[Rule, ...] = (
         ),
         bad="corpus.jsonl.gz: cut off in the middle",
         good="corpus.jsonl.gz: whole",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU201 few-words-text warning",
         summary="A document or chunk with no word in its text, or with fewer than `least-words`.",
         message="the text of {table} {id} has {words}",
@@ -32,9 +35,8 @@ RULES: tuple[Rule, ...] = (
         hint="take it out of the corpus, or fill in its text",
         bad='{"_id": "d7", "title": "Methods", "text": ""}',
         good='{"_id": "d7", "title": "Methods", "text": "We followed 120 patients for two years."}',
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU202 identical-texts warning",
         summary="Two documents or chunks with other ids and the same text (white space aside).",
         message="{table} {id} has the same text as {other}",
@@ -48,9 +50,8 @@ RULES: tuple[Rule, ...] = (
             '{"_id": "d8", "text": "Prune  pear trees in late winter."}'
         ),
         good='{"_id": "d1", "text": "Prune pear trees in late winter."}',
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU203 near-identical-texts warning",
         summary=(
             "Two documents or chunks that share `near-similarity` of their runs of 3 words, where one has but words "
@@ -65,9 +66,8 @@ RULES: tuple[Rule, ...] = (
             "d8: Prune pear trees in late winter, while they are dormant, with a sharp and clean saw. Read more"
         ),
         good="d1: Prune pear trees in late winter, while they are dormant, with a sharp and clean saw.",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU204 garbled-text warning",
         summary="Text that was decoded with a wrong encoding at some time, such as `worldâ€™s` for `world’s`.",
         message="{fragment} is garbled{repaired}",
@@ -75,9 +75,8 @@ RULES: tuple[Rule, ...] = (
         hint="read the source again with its true encoding, or repair it with ftfy",
         bad='{"_id": "d1", "text": "the worldâ€™s largest study"}',
         good='{"_id": "d1", "text": "the world’s largest study"}',
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU205 control-character warning",
         summary=(
             "A control character in a text, one that turns the direction of the text after it (U+202D, U+202E), or "
@@ -88,9 +87,8 @@ RULES: tuple[Rule, ...] = (
         hint="remove it, or put back the character that it stands for",
         bad='{"_id": "d1", "text": "Prune pear\\u0008 trees in late winter."}',
         good='{"_id": "d1", "text": "Prune pear trees in late winter."}',
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU206 over-token-budget warning",
         summary="A text of more tokens than `most-tokens`; tokens are words, CJK characters and punctuation marks.",
         message="the text of {table} {id} has {tokens:,} tokens, more than {most:,}",
@@ -98,9 +96,8 @@ RULES: tuple[Rule, ...] = (
         hint="cut it into chunks (`ragdata convert --chunk-size`), or set `most-tokens` to what your encoder takes",
         bad="d1: a book of 90,000 tokens",
         good="d1#1, d1#2, …: its chunks of 400 tokens",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU207 texts-cut-off warning",
         summary="Many documents or chunks have exactly the same length, and stop inside a sentence.",
         message="{what}, {id} first",
@@ -111,10 +108,9 @@ RULES: tuple[Rule, ...] = (
         ),
         bad="all 5,183 texts end after 300 characters: … was found in 12 of the 40 pat",
         good="… was found in 12 of the 40 patients.",
-        source="ragdata's own check of quality: no loader looks at it",
         since="0.2.0",
     ),
-    Rule(
+    _rule(
         "QU301 leaked-question warning",
         summary="A question of an evaluated split is also in the training split, with the same words.",
         message="question {id} of {split} is question {other} of {trained}",
@@ -122,9 +118,8 @@ RULES: tuple[Rule, ...] = (
         hint="take it out of one of the splits",
         bad="train: when to prune a pear tree\ntest: When to prune a pear tree?",
         good="train: when to prune a pear tree\ntest: which barge carries slate?",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU302 nearly-leaked-question warning",
         summary=(
             "A question of an evaluated split shares most of its words (`question-similarity`) and its gold, or its "
@@ -135,9 +130,8 @@ RULES: tuple[Rule, ...] = (
         hint="put paraphrases of one question into the same split",
         bad="train: when is it best to prune a pear tree → d1\ntest: when is it best to prune an old pear tree → d1",
         good="train: when is it best to prune a pear tree → d1\ntest: which barge carries slate? → d2",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU303 shared-positives info",
         summary=(
             "Most questions of an evaluated split (`most-shared-positives`) have a positive that is one of training "
@@ -148,9 +142,8 @@ RULES: tuple[Rule, ...] = (
         hint="split by documents, if you want to know how new documents are found",
         bad="train: d1, d2, d3 are positives\ntest: d1, d2, d4 are positives",
         good="train: d1, d2, d3 are positives\ntest: d4, d5, d6 are positives",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU304 answer-not-in-texts warning",
         summary="A short answer of which a word is in no gold text of its question (yes, no, numbers aside).",
         message="question {id}: its answer {answer} is not in its {texts}",
@@ -158,9 +151,8 @@ RULES: tuple[Rule, ...] = (
         hint="check the answer and the gold; give other spellings of the answer as aliases",
         bad='q1: which barge carries slate?   answer: Lena   gold: "The tug Osprey left at noon."',
         good='q1: which barge carries slate?   answer: Lena   gold: "The barge Lena carries slate."',
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU305 identical-questions warning",
         summary="Two questions of one split with other ids, the same words and other gold.",
         message="question {id} has the same words as {other}, and other gold",
@@ -168,9 +160,8 @@ RULES: tuple[Rule, ...] = (
         hint="make it one question with the gold of both, or say what makes them different",
         bad="q1: when to prune a pear tree → d1\nq9: When to prune a pear tree? → d4",
         good="q1: when to prune a pear tree → d1, d4",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU306 uneven-splits warning",
         summary="A split has fewer questions than `least-split-questions`, or another `most-split-ratio` times more.",
         message="{split} has {questions}, and {other} {number:,}",
@@ -178,9 +169,8 @@ RULES: tuple[Rule, ...] = (
         hint="split again, or report the metric with its confidence interval",
         bad="train: 8,000 questions   test: 3 questions",
         good="train: 8,000 questions   test: 800 questions",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU401 negative-like-positive warning",
         summary="The negative of a triplet has the text of a positive of its question, under another id.",
         message="negative {id} of question {question} has the {same} of its positive {other}",
@@ -188,9 +178,8 @@ RULES: tuple[Rule, ...] = (
         hint="take out the triplet, or mine negatives without copies of the positives",
         bad="positive d1: Prune pear trees in late winter.\nnegative d8: Prune pear trees in late winter.",
         good="positive d1: Prune pear trees in late winter.\nnegative d8: The barge Lena carries slate.",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
-    Rule(
+    _rule(
         "QU501 hub-node warning",
         summary=(
             "A node of the graph that takes part in a great share of its edges (`most-hub-share`, and at least "
@@ -201,6 +190,5 @@ RULES: tuple[Rule, ...] = (
         hint="take it out, make its edges more specific, or leave out edges to it when you build neighbourhoods",
         bad="source,relation,target\nosprey,mentions,thing\nlena,mentions,thing\n… 4,000 further edges to `thing`",
         good="source,relation,target\nosprey,tows,lena",
-        source="ragdata's own check of quality: no loader looks at it",
     ),
 )

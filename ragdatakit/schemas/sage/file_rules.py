@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
 _SHIFT = (
@@ -9,8 +11,10 @@ _SHIFT = (
     "hits return the wrong text; the index builder raises"
 )
 
+_rule = partial(Rule, source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever")
+
 FILE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "SG701 document-not-json error",
         summary="A line of the documents that is not JSON.",
         message="not JSON: {reason}; one document, a JSON object, is expected",
@@ -20,7 +24,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"contents": "Neap tides follow the quarters."}',
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
-    Rule(
+    _rule(
         "SG702 documents-as-array error",
         summary="The documents are one JSON array, as the index builder saves them, and not lines.",
         message="the file is one JSON array; one document per line is expected",
@@ -33,7 +37,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"contents": "Neap tides follow the quarters."}',
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
-    Rule(
+    _rule(
         "SG703 document-not-object error",
         summary="A line of the documents that is a string, a number or an array.",
         message="the document is {value}; an object with contents is expected",
@@ -41,9 +45,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint='write {"contents": …}',
         bad='"Neap tides follow the quarters."',
         good='{"contents": "Neap tides follow the quarters."}',
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG704 document-without-contents error",
         summary="A document without contents, whether or not it has text.",
         message="contents is {fault}; a string is expected",
@@ -51,9 +54,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the passage under contents; text is read by the index builder only",
         bad='{"id": "c8", "text": "Neap tides follow the quarters."}',
         good='{"id": "c8", "contents": "Neap tides follow the quarters."}',
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG705 contents-not-text error",
         summary="contents is null or no string.",
         message="contents is {value}; a string is expected",
@@ -61,9 +63,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the passage as a string",
         bad='{"id": "c8", "contents": null}',
         good='{"id": "c8", "contents": "Neap tides follow the quarters."}',
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG706 mapping-out-of-range error",
         summary="An entry of the mapping that is negative or leads beyond the last document.",
         message="{value} is not a document number, expected 0 to {last}",
@@ -71,9 +72,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="make the mapping from these documents: for each passage the position of its document, from 0",
         bad="[0, 7]",
         good="[0, 1]",
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG707 mapping-not-integers error",
         summary="An entry of the mapping that is not an integer, or a mapping that is not an array.",
         message="{value} is not a document number; the mapping is an array of integers",
@@ -81,9 +81,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write an array: for each passage the position of its document, from 0",
         bad='{"0": 0}',
         good="[0, 1]",
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG708 mapping-not-json error",
         summary="The mapping is not JSON.",
         message="not JSON: {reason}; an array of integers is expected",
@@ -92,9 +91,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write the mapping with json.dump",
         bad="0 1 1 2",
         good="[0, 1, 1, 2]",
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG709 differing-contents-and-text warning",
         summary="A document has contents and text, and they differ.",
         message="text is {value} and contents is {other}; the same is expected",
@@ -104,7 +102,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"contents": "Neap tides follow the quarters."}',
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
     ),
-    Rule(
+    _rule(
         "SG710 duplicate-document-id warning",
         summary="Two documents have the same id.",
         message="duplicate document id {value}",
@@ -112,9 +110,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="give every document an id of its own",
         bad='{"id": "c8", "contents": "Neap tides"}\n{"id": "c8", "contents": "Spring tides"}',
         good='{"id": "c8", "contents": "Neap tides"}\n{"id": "c9", "contents": "Spring tides"}',
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG711 empty-contents warning",
         summary="A document whose contents is empty or blank.",
         message="contents is {value}; a text with words in it is expected",
@@ -122,9 +119,8 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="leave the document out, and build the index again",
         bad='{"id": "c8", "contents": ""}',
         good='{"id": "c8", "contents": "Neap tides follow the quarters."}',
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG712 unknown-document warning",
         summary="A result names a document that is not among the documents next to the records.",
         message="{field} is {value}; {expected}",
@@ -137,9 +133,8 @@ FILE_RULES: tuple[Rule, ...] = (
         good='documents.jsonl: {"id": "c7", "contents": "a"}\n'
         'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
         '"c7"}}], "retrieval_docs": ["a"]}',
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG713 result-unlike-document warning",
         summary="A result's text or title is not that of the document it names.",
         message="{field} is {value}, and document {document} has {other}; the same is expected",
@@ -151,9 +146,8 @@ FILE_RULES: tuple[Rule, ...] = (
         good='documents.jsonl: {"id": "c7", "contents": "a"}\n'
         'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
         '"c7"}}], "retrieval_docs": ["a"]}',
-        source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG721 result-without-prediction error",
         summary="A benchmark result with neither prediction nor model_output.",
         message="{field} has neither prediction nor model_output",
@@ -164,7 +158,7 @@ FILE_RULES: tuple[Rule, ...] = (
         '"results": [{"id": "t1", "prediction": "Paris"}]}',
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
-    Rule(
+    _rule(
         "SG722 wrong-total-samples warning",
         summary="metadata.total_samples is not the number of results.",
         message="total_samples is {value}, and the number of results is {results}",
@@ -176,7 +170,7 @@ FILE_RULES: tuple[Rule, ...] = (
         '"prediction": "Paris"}]}',
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
-    Rule(
+    _rule(
         "SG723 duplicate-result-id warning",
         summary="Two benchmark results have the same id.",
         message="{field} is {value}, which {first} has, too",
@@ -188,7 +182,7 @@ FILE_RULES: tuple[Rule, ...] = (
         '{"id": "t2", "prediction": "B"}]}',
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
-    Rule(
+    _rule(
         "SG724 failed-result warning",
         summary="A benchmark result with an error.",
         message="{field} is {value}",
@@ -198,7 +192,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"metadata": {"pipeline_name": "naive"}, "results": [{"id": "t1", "prediction": "Paris"}]}',
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
-    Rule(
+    _rule(
         "SG725 benchmark-file-not-json error",
         summary="A benchmark file, or a part of it, is not JSON, or not of the form that its readers expect.",
         message="not JSON: {reason}",
@@ -208,7 +202,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"metadata": {"pipeline_name": "naive"}, "results": []}',
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
-    Rule(
+    _rule(
         "SG726 benchmark-part-misshapen error",
         summary="A benchmark file holds something else where an object, or an array of results, is expected.",
         message="{value} has no place here in a benchmark file",
@@ -218,7 +212,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='{"metadata": {"pipeline_name": "naive"}, "results": []}',
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
-    Rule(
+    _rule(
         "SG731 profiling-dump info",
         per_file=True,
         summary="A dump of an operator's own log (enable_profile), not records.",
@@ -229,7 +223,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='[{"query": "q", "prompt": "p", "generated": "Paris"}]',
         source="sage_rag/operators/ (enable_profile)",
     ),
-    Rule(
+    _rule(
         "SG732 dump-not-json error",
         summary="A profiling dump that is not JSON.",
         message="not JSON: {reason}; an array of log entries is expected",
@@ -241,7 +235,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good='[{"timestamp": 1761523200.5, "query": "q", "prompt": "p", "response": "Paris", "model_name": "small"}]',
         source="sage_rag/operators/ (enable_profile)",
     ),
-    Rule(
+    _rule(
         "SG733 dump-entry-not-object error",
         summary="An entry of a profiling dump that is not an object.",
         message="the entry is {value}, expected an object",

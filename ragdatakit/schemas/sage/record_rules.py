@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.fixes import SYNTAX_WORDS
 
+_rule = partial(Rule, source="sage_rag/operators/evaluate.py")
+
 RECORD_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "SG101 record-not-json error",
         summary="A line or element of a file of records that is not JSON.",
         message="not JSON: {reason}; one record, a JSON object, is expected",
@@ -18,7 +22,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?"}',
         source="sage_rag/operators/retriever.py; sage_rag/operators/refiner.py: RefinerOperator",
     ),
-    Rule(
+    _rule(
         "SG102 record-not-object error",
         summary="A record that is a bare string, a number, true, false or null.",
         message="the record is {value}; an object is expected",
@@ -29,7 +33,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?"}',
         source="sage_rag/operators/retriever.py; sage_rag/operators/refiner.py: RefinerOperator",
     ),
-    Rule(
+    _rule(
         "SG103 record-is-array error",
         summary="A record that is an array: the pair of query and documents (or answer) that old operators passed on.",
         message="the record is the array {value}; an object is expected",
@@ -43,7 +47,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "retrieval_docs": ["Spring tides follow the new moon."]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG104 missing-query error",
         summary="No query, or a blank one, and no question in words either.",
         message="{state}; a question in words is expected",
@@ -53,7 +57,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "references": ["spring tide"]}',
         source="sage_rag/types.py: extract_query",
     ),
-    Rule(
+    _rule(
         "SG105 null-query error",
         summary="query is null.",
         message="query is null; a string is expected",
@@ -64,7 +68,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?"}',
         source="sage_rag/types.py: extract_query; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG106 query-not-text error",
         summary="query is a number, an object or an array.",
         message="query is {value}; a string is expected",
@@ -74,7 +78,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?"}',
         source="sage_rag/types.py: extract_query",
     ),
-    Rule(
+    _rule(
         "SG107 question-not-object error",
         severities={"operators": "warning"},
         summary="question is not an object.",
@@ -88,7 +92,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1"}}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py (Milvus)",
     ),
-    Rule(
+    _rule(
         "SG108 question-without-query warning",
         summary="question is an object and there is no query.",
         message="question is the object {value} and there is no query",
@@ -98,7 +102,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1"}}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py (Milvus)",
     ),
-    Rule(
+    _rule(
         "SG109 unprefixed-key warning",
         per_file=True,
         summary="A key that the format does not have and that carries no prefix to keep it apart from later ones.",
@@ -110,7 +114,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "almanac_source": "almanac"}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG110 misspelt-key warning",
         summary="A key that is one letter away from a key of the format.",
         message="{key} is one letter away from {meant}",
@@ -121,7 +125,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "retrieval_docs": ["Spring tides follow the new moon."]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG111 question-without-id warning",
         per_file=True,
         summary="question has no id.",
@@ -132,7 +136,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1", "references": ["spring tide"]}}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG112 duplicate-question-id warning",
         summary="Two records have the same question.id.",
         message="duplicate question.id {value}",
@@ -142,7 +146,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "question": {"id": "t1"}}\n{"query": "r", "question": {"id": "t2"}}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG113 prompt-not-text error",
         summary="prompt is not a string.",
         message="prompt is {value}; a string is expected",
@@ -152,7 +156,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "prompt": "Which tide follows the new moon?"}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG114 prompt-without-query warning",
         summary="The prompt does not contain the query.",
         message="prompt does not contain the query {query}",
@@ -162,7 +166,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Who lit the lamp?", "prompt": "Answer briefly. Who lit the lamp?"}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG115 prompt-without-context warning",
         summary="The prompt does not contain the first document of the stage that it is made from.",
         message="prompt does not contain the first text of {stage}, {text}",
@@ -174,7 +178,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         'lit it."], "prompt": "Ada lit it. q"}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG116 generated-without-prompt warning",
         per_file=True,
         summary="An answer without the prompt that it was generated from.",
@@ -186,7 +190,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         '"prompt": "Which tide follows the new moon?", "generated": "Spring tide"}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG117 question-id-not-text error",
         summary="question.id is true, false, a list or an object.",
         message="question.id is {value}; a string or a number is expected",
@@ -196,7 +200,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         good='{"query": "Which tide follows the new moon?", "question": {"id": "t1"}}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG118 repeated-record warning",
         summary="Two records are the same, and have no question.id that distinguishes them.",
         message="the record is a copy of an earlier one",
@@ -204,9 +208,8 @@ RECORD_RULES: tuple[Rule, ...] = (
         hint="keep one of the records",
         bad='{"query": "Which tide follows the new moon?"}\n{"query": "Which tide follows the new moon?"}',
         good='{"query": "Which tide follows the new moon?"}\n{"query": "When is the tide low?"}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG119 empty-file error",
         summary="A file of records, documents, benchmark questions or log entries that has none.",
         message="there is nothing in the file; {kind} are expected",
@@ -219,7 +222,7 @@ RECORD_RULES: tuple[Rule, ...] = (
 )
 
 ANSWER_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "SG201 references-not-list error",
         summary="references is one string (or an object or a number) where an array of strings is expected.",
         message="references is {value}; an array of strings is expected",
@@ -230,9 +233,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         reveals=("SG2",),
         bad='{"query": "Where is the Louvre?", "references": "Paris"}',
         good='{"query": "Where is the Louvre?", "references": ["Paris"]}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG202 null-references error",
         summary="references is null.",
         message="references is null; an array of strings is expected",
@@ -242,9 +244,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         reveals=("missing-references", "differing-references"),
         bad='{"query": "Where is the Louvre?", "references": null}',
         good='{"query": "Where is the Louvre?", "references": []}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG203 reference-not-text error",
         summary="A reference that is a number, null, an object or an array.",
         message="{field} is {value}; a string is expected",
@@ -253,9 +254,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         fix="safe: put the number into quotes",
         bad='{"query": "When was it lit?", "references": [1982]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG204 empty-reference error",
         summary="A reference without a character.",
         message="{field} is empty",
@@ -263,9 +263,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="leave it out, or write the gold answer",
         bad='{"query": "When was it lit?", "references": [""]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG205 vacuous-reference warning",
         summary="A reference of which nothing is left when case, ASCII punctuation and a, an, the are taken away.",
         message="{field} is {value}, of which the metrics' clean-up leaves nothing",
@@ -273,9 +272,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write the gold answer in words that say something",
         bad='{"query": "Which band?", "references": ["The The"]}',
         good='{"query": "Which band?", "references": ["The The, of London"]}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG206 generated-not-text error",
         summary="generated is null or no string.",
         message="generated is {value}; a string is expected",
@@ -285,9 +283,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         reveals=("time-without-stage",),
         bad='{"query": "When was it lit?", "generated": null}',
         good='{"query": "When was it lit?", "generated": "In 1982"}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG207 empty-generated warning",
         severities={"operators": "error"},
         summary="generated is an empty string.",
@@ -296,9 +293,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="see why the generator gave nothing; leave the key out where it has not run",
         bad='{"query": "When was it lit?", "generated": ""}',
         good='{"query": "When was it lit?", "generated": "In 1982"}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG208 missing-references warning",
         summary="An answer without a reference to compare it with.",
         message="generated is there and references {state}",
@@ -306,9 +302,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         hint="write the gold answers into references, or leave the record out of the evaluation",
         bad='{"query": "When was it lit?", "generated": "In 1982", "references": []}',
         good='{"query": "When was it lit?", "generated": "In 1982", "references": ["1982"]}',
-        source="sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG209 differing-references error",
         severities={"operators": "warning"},
         summary="question.references and references are not the same.",
@@ -320,7 +315,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "references": ["spring tide"], "question": {"id": "t1", "references": ["spring tide"]}}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/evaluate.py",
     ),
-    Rule(
+    _rule(
         "SG210 duplicate-reference warning",
         summary="A reference that is in the list twice.",
         message="{field} is {value}, which was in the list before",
@@ -329,6 +324,5 @@ ANSWER_RULES: tuple[Rule, ...] = (
         fix="safe: remove the second one",
         bad='{"query": "When was it lit?", "references": ["1982", "1982"]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
-        source="sage_rag/operators/evaluate.py",
     ),
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import Rule
 
+_rule = partial(Rule, source="DATA_FORMAT.md of SAGE 3e42ab7")
+
 STAGE_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "SG301 stage-not-list error",
         summary="The results or docs of a stage are null, a string or an object where an array is expected.",
         message="{field} is {value}; an array is expected",
@@ -18,7 +22,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [], "retrieval_docs": []}',
         source="sage_rag/operators/refiner.py: RefinerOperator; sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG302 uneven-stage error",
         summary="The docs and the results of a stage differ in number.",
         message="{stage}_docs has {docs}, {stage}_results has {results}; as many of each are expected, in one order",
@@ -28,9 +32,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="make docs from results: the text of each, in the same order",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a", "b"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}, {"text": "b"}], "retrieval_docs": ["a", "b"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG303 doc-unlike-result error",
         summary="A text of a stage's docs is not that of the result in the same place.",
         message="{field} is {value}, and the text of {stage}_results[{index}] is {text}; the same is expected",
@@ -38,9 +41,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="make docs from results: the text of each, in the same order",
         bad='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["b"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG304 half-a-stage warning",
         per_file=True,
         summary="A stage has results without docs, or docs without results.",
@@ -53,7 +55,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG305 result-is-text error",
         severities={"operators": "warning"},
         summary="Results of retrieval or reranking are bare strings.",
@@ -67,7 +69,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG306 result-without-text error",
         summary="A result without a text: no key text, or one that is null or no string; or no object at all.",
         message="{field} {state}; an object with a string under text is expected",
@@ -78,7 +80,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a", "score": 0.9}], "retrieval_docs": ["a"]}',
         source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/evaluate.py: CompressionRate",
     ),
-    Rule(
+    _rule(
         "SG307 text-under-other-key warning",
         summary="The text of a result is under content or contents.",
         message="{field} has its text under {key}; text is expected",
@@ -90,7 +92,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
         source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/evaluate.py: CompressionRate",
     ),
-    Rule(
+    _rule(
         "SG308 empty-stage-text warning",
         summary="A text of a stage is empty or blank.",
         message="{field} is {value}; a text with words in it is expected",
@@ -100,7 +102,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG309 score-not-number error",
         summary="A score or similarity_score that is a string, null, true, false, a list, NaN or infinite.",
         message="{field} is {value}; a finite number is expected",
@@ -111,7 +113,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a", "score": 0.9}], "retrieval_docs": ["a"]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",
     ),
-    Rule(
+    _rule(
         "SG310 scores-not-descending warning",
         summary="Results of retrieval or reranking are not ordered from the highest score to the lowest.",
         message="{field} is {value}, above the {before} before it; descending scores are expected in {stage}_results",
@@ -121,7 +123,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "b", "score": 0.9}, {"text": "a", "score": 0.2}]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",
     ),
-    Rule(
+    _rule(
         "SG311 score-out-of-range warning",
         per_file=True,
         summary="A score below 0 or above 1.",
@@ -132,7 +134,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "reranking_results": [{"text": "a", "score": 0.98}]}',
         source="sage_rag/operators/reranker.py; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG312 raw-similarity-score info",
         per_file=True,
         summary="A similarity_score below 0 or above 1, as inner products are.",
@@ -143,7 +145,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a", "similarity_score": 0.73}], "retrieval_docs": ["a"]}',
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
-    Rule(
+    _rule(
         "SG313 repeated-stage-text warning",
         summary="The same text twice in one stage.",
         message="{field} is the text of {first} again, {value}",
@@ -153,7 +155,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG314 reranked-text-unknown error",
         summary="A reranked text that is not among the texts it was made from.",
         message="{field} is {value}, which is not among the texts of {sources}",
@@ -163,9 +165,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="look at the reranker: it reads refining_docs, else retrieval_docs",
         bad='{"query": "q", "retrieval_docs": ["a"], "reranking_docs": ["z"]}',
         good='{"query": "q", "retrieval_docs": ["a", "z"], "reranking_docs": ["z"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG315 more-reranked-than-source error",
         summary="More reranked texts than texts that they were made from.",
         message="reranking has {count} texts, {source} has {others}; no more are expected",
@@ -173,9 +174,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="look at the reranker: it reads refining_docs, else retrieval_docs",
         bad='{"query": "q", "retrieval_docs": ["a"], "reranking_docs": ["a", "a"]}',
         good='{"query": "q", "retrieval_docs": ["a"], "reranking_docs": ["a"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG316 stage-without-source warning",
         per_file=True,
         summary="Reranking or refining without a stage before it.",
@@ -185,9 +185,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "reranking_results": [{"text": "a"}], "reranking_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"], '
         '"reranking_results": [{"text": "a"}], "reranking_docs": ["a"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG317 empty-stage warning",
         severities={"operators": "error"},
         summary="A stage is an empty array while an earlier one has texts.",
@@ -202,7 +201,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a"}]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG318 doc-not-text error",
         summary="An item of a stage's docs that is not a string.",
         message="{field} is {value}; a string is expected",
@@ -213,9 +212,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="write the text alone; what else is known goes into results",
         bad='{"query": "q", "retrieval_docs": [{"text": "a"}]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG320 metadata-not-object error",
         summary="The metadata of a result is not an object.",
         message="{field} is {value}; an object is expected",
@@ -223,9 +221,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint='write {"source": …}, or leave metadata out',
         bad='{"query": "q", "retrieval_results": [{"text": "a", "metadata": "c7"}], "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": "c7"}}], "retrieval_docs": ["a"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG319 more-refined-than-source warning",
         summary="More refined texts than texts that they were made from.",
         message="refining has {count} texts, {source} has {others}; no more are expected",
@@ -235,12 +232,11 @@ STAGE_RULES: tuple[Rule, ...] = (
         hint="look at the refiner: it reads reranking_docs, else retrieval_docs",
         bad='{"query": "q", "retrieval_docs": ["a"], "refining_docs": ["a", "b"]}',
         good='{"query": "q", "retrieval_docs": ["a", "b"], "refining_docs": ["a", "b"]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
 )
 
 REFINING_RULES: tuple[Rule, ...] = (
-    Rule(
+    _rule(
         "SG401 length-not-count error",
         summary="original_length or refined_length is not a whole number from 0.",
         message="{field} is {value}; a whole number from 0 is expected",
@@ -249,9 +245,8 @@ REFINING_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "refining_results": [{"text": "a", "original_length": "10", "refined_length": 3}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG402 wrong-compression-ratio error",
         summary="compression_ratio is not refined_length divided by original_length.",
         message="{field} is {value}; {refined} ÷ {original} = {ratio} is expected",
@@ -265,7 +260,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         '"compression_ratio": 0.3}]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; the tolerance is half of the last digit written, at least 0.005",
     ),
-    Rule(
+    _rule(
         "SG403 inverted-compression-ratio error",
         summary="compression_ratio is original ÷ refined, the inverse of what is documented.",
         message="{field} is {value}, which is {original} ÷ {refined}; {refined} ÷ {original} = {ratio} is expected",
@@ -280,7 +275,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         '"compression_ratio": 0.3}]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sageRefiner: LongRefiner",
     ),
-    Rule(
+    _rule(
         "SG404 refined-text-grew warning",
         summary="refined_length is greater than original_length.",
         message="{field} is {value}, more than the original_length of {original}",
@@ -288,9 +283,8 @@ REFINING_RULES: tuple[Rule, ...] = (
         hint="see whether the two lengths were swapped or count different units",
         bad='{"query": "q", "refining_results": [{"text": "a", "original_length": 3, "refined_length": 10}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3}]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG405 ratio-of-nothing error",
         summary="original_length is 0 and there is a compression_ratio.",
         message="{field} is {value} while original_length is 0; no ratio is expected",
@@ -304,7 +298,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 0, "refined_length": 0}]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sageRefiner: LongRefiner",
     ),
-    Rule(
+    _rule(
         "SG406 incomplete-compression-numbers warning",
         per_file=True,
         summary="Only some of original_length, refined_length and compression_ratio are there.",
@@ -314,9 +308,8 @@ REFINING_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "refining_results": [{"text": "a", "compression_ratio": 0.3}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG407 refined-as-text error",
         severities={"operators": "warning"},
         summary="refining_results holds bare strings.",
@@ -330,7 +323,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "refining_results": [{"text": "a"}], "refining_docs": ["a"]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/refiner.py: RefinerOperator",
     ),
-    Rule(
+    _rule(
         "SG408 refined-as-object error",
         summary="refining_results holds objects, the documented type, which today's operators do not read.",
         message="{field} is the object {value} ({count} such in refining_results); a string is expected",
@@ -340,7 +333,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "refining_results": ["a"]}',
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
-    Rule(
+    _rule(
         "SG409 many-refined-into-one warning",
         per_file=True,
         summary="One refined text where there were several.",
@@ -351,7 +344,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_docs": ["a", "b"], "refining_docs": ["a", "b"]}',
         source="sage_rag/operators/refiner.py: RefinerOperator; sageRefiner: LongRefiner",
     ),
-    Rule(
+    _rule(
         "SG410 ratio-not-number error",
         summary="compression_ratio is not a finite number from 0.",
         message="{field} is {value}; a finite number from 0 is expected, refined ÷ original",
@@ -362,9 +355,8 @@ REFINING_RULES: tuple[Rule, ...] = (
         bad='{"query": "q", "refining_results": [{"text": "a", "compression_ratio": "30%"}]}',
         good='{"query": "q", "refining_results": [{"text": "a", "original_length": 10, "refined_length": 3, '
         '"compression_ratio": 0.3}]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
-    Rule(
+    _rule(
         "SG411 unit-of-lengths info",
         per_file=True,
         counted=False,
@@ -377,6 +369,5 @@ REFINING_RULES: tuple[Rule, ...] = (
         '"refined_length": 12}]}',
         good='{"query": "q", "refining_results": [{"text": "Spring tides", "original_length": 20, '
         '"refined_length": 5}]}',
-        source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
 )
