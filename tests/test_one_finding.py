@@ -134,3 +134,60 @@ def test_what_is_there_in_place_of_a_list(
     folder = damaged(source, name, lambda _: lines if value is None else json.dumps(value), tmp_path)
 
     assert found(folder, big, monkeypatch) == [(code, f"the file is {there}")]
+
+
+def under_data(text: str) -> str:
+    return "".join(f'{{"data": {line}}}\n' for line in text.splitlines())
+
+
+def all_under_data(text: str) -> str:
+    return f'{{"data": {text}}}'
+
+
+@BIG
+@ENGINES
+@pytest.mark.parametrize(
+    ("source", "name", "change", "codes"),
+    [
+        ("contextual-retrieval/valid/cookbook", "evaluation_set.jsonl", under_data, {"CR020"}),
+        ("contextual-retrieval/valid/with-contexts", "contextualized_chunks.jsonl", under_data, {"CR022"}),
+        ("light-splade/valid/triplet", "train/query_master.ndjson", under_data, {"SP115"}),
+        ("ragchecker/valid/benchmark", "corpus.jsonl", lambda text: f'{{"data": [{text.splitlines()[0]}]}}', {"RC206"}),
+        ("raptor/valid/json", "tree.json", all_under_data, {"RP002"}),
+        ("lightrag/valid/ingested", "vdb_chunks.json", all_under_data, {"LR302"}),
+        ("lightrag/valid/ingested", "vdb_entities.json", all_under_data, {"LR302"}),
+        ("lightrag/valid/ingested", "vdb_relationships.json", all_under_data, {"LR302"}),
+    ],
+)
+def test_what_is_under_one_name_is_not_said_to_be_missing_field_by_field(
+    source: str,
+    name: str,
+    change: Damage,
+    codes: set[str],
+    words: tuple[str, ...],
+    big: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = damaged(source, name, change, tmp_path)
+    lines = len((folder / name).read_text().splitlines()) if change is under_data else 1
+
+    errors = found(folder, big, monkeypatch, *words, "--severity", "error")
+
+    assert [code for code, _ in errors] == [*codes] * lines
+    assert all("(it is under data)" in message or "each of embedding_dim" in message for _, message in errors)
+
+
+def test_of_some_fields_under_one_name_the_others_are_still_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = damaged(
+        "light-splade/valid/triplet",
+        "train/query_master.ndjson",
+        lambda text: '{"data": {"qid": 1}}\n' + text.partition("\n")[2],
+        tmp_path,
+    )
+
+    codes = [code for code, _ in found(folder, False, monkeypatch) if code.startswith("SP11")]
+
+    assert codes == ["SP115", "SP115", "SP114"]

@@ -54,6 +54,27 @@ def unusable(
     return lacking(Problem(rule, pointer, None, facts), name, record, read, elsewhere)
 
 
+def holder_of(record: Mapping[str, Any], names: Iterable[str]) -> str:
+    """The name of what is in place of all these names: an object that has them, or a list whose first item is one;
+    empty where there is none."""
+    for name, held in record.items():
+        inner = held[0] if isinstance(held, list) and held else held
+        if isinstance(inner, dict) and all(wanted in inner for wanted in names):
+            return name
+    return ""
+
+
+def said_once(problems: Iterable[Problem], holder: str) -> list[Problem]:
+    """Of the problems of all fields of a record, which are under one name, the first of each rule."""
+    firsts: dict[str, Problem] = {}
+    for problem in problems:
+        if firsts.setdefault(problem.rule, problem) is problem:
+            problem.facts.pop("near", None)
+            problem.facts["fault"] = f"missing (it is under {visible(holder)})"
+            problem.hint = f"write what is under {visible(holder)} without the object around it"
+    return list(firsts.values())
+
+
 def missing_file(problem: Problem, folder: Path, expected: str, known: Iterable[Path] = ()) -> Problem:
     """The problem of a file, or of one in a folder below, that is missing: of those that lie there in its place, and
     that are not ``known`` as others, it says which one seems to be meant for it."""

@@ -154,6 +154,11 @@ class RecordChecker:
             items = _check_field(record, field, found, problems)
             if items is not None and (first := next(items, None)) is not None:
                 problems += self._few(chain((first,), items))
+        if problems and not known and members is None:
+            from ragdatakit.validators.lacking import holder_of, said_once  # which few datasets need
+
+            if holder := holder_of(value, {field.name for field in record.fields if field.required}):
+                return said_once(problems, holder)
         if members is None and known < len(value) and (rule := record.rules.get("extra", "")):
             names = {f.name for f in record.fields}
             problems += [_unexpected(rule, record, k, value) for k in value if k not in names]

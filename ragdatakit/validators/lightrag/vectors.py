@@ -80,7 +80,7 @@ class VectorCheck:
                     for problem in self._row(element):
                         yield problem, partial(_placed_in, part, place)
         file.records = self._rows
-        file.to_end = rows.whole
+        file.to_end = rows.whole and "data" in rows.found
         if rows.error:
             if not source.faults:
                 reason = Problem("vectors-not-json", facts={"reason": rows.error}, position=0, length=1)
@@ -254,7 +254,10 @@ class VectorCheck:
 
     def _whole(self, file: DataFile, rows: VectorRows) -> Iterator[Placed]:
         """What is reported of the store as a whole."""
-        for name, words in _MEMBERS.items():
+        if not rows.found:
+            lacking = {"member": "each of embedding_dim, data and matrix", "expected": "of its type"}
+            yield Problem("incomplete-vectors", facts=lacking), None
+        for name, words in _MEMBERS.items() if rows.found else ():
             if name not in rows.found:
                 yield Problem("incomplete-vectors", f"/{name}", facts={"member": name, "expected": words}), None
         if rows.broken_base64:
