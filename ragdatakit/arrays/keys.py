@@ -21,7 +21,6 @@ from ragdatakit.arrays.codes import (
     Rows,
     are_among,
     are_same,
-    codes_of,
     copied,
     distinct,
     first_of_each,
@@ -43,8 +42,6 @@ _NO_TEXT = np.array((_NO_INTEGER, 0), WIDE)
 _NO_ROWS = np.empty(0, np.int64)
 _MANY = 1 << 12
 """Codes from which on a sieve costs less than sorting them all."""
-_MANY_PIECES = 64
-"""Gaps in the rows of a column from which on to go from one to the next costs more than to copy the column."""
 
 
 class NumpyBatch:
@@ -73,7 +70,7 @@ class NumpyBatch:
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
         self._taken: dict[tuple[str, ...], tuple[list[Codes], Rows | range]] = {}
-        self._pairs: dict[tuple[str, str, Any], tuple[Codes, Codes, Rows | range]] = {}
+        self._pairs: dict[tuple[str, str, Any], tuple[Codes, Codes, range]] = {}
         self._open: dict[tuple[str, ...], list[Marks] | None] = {}
         self._fresh: dict[tuple[str, ...], list[Marks] | None] = {}
 
@@ -93,9 +90,10 @@ class NumpyBatch:
         return columns, self._rows_of(owners)
 
     def _rows_of(self, owners: Rows | range) -> Any:
-        if isinstance(owners, range):
-            return range(self.first_row, self.first_row + self.length)
-        return owners + self.first_row
+        return self._placed(owners) if isinstance(owners, range) else owners + self.first_row
+
+    def _placed(self, owners: range) -> range:
+        return range(self.first_row + owners.start, self.first_row + owners.stop)
 
     def _take(self, fields: tuple[str, ...]) -> tuple[list[Codes], Rows | range]:
         last = fields[-1]
@@ -148,34 +146,40 @@ class NumpyBatch:
             return found
         return distinct(np.concatenate((np.asarray(found, np.int64), equal)))
 
-    def pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, Any]:
-        """Codes of the names, of what each is given (a missing value counts as ``default``), and the rows."""
+    def pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, range]:
+        """Codes of the names, of what each is given (a missing value counts as ``default``), and the rows; what a row
+        says may be said again of the next, if that has no name."""
         key = name, value, default
         if key not in self._pairs:
             self._pairs[key] = self._make_pairs(*key)
         names, values, owners = self._pairs[key]
-        return names, values, self._rows_of(owners)
+        return names, values, self._placed(owners)
 
-    def _make_pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, Rows | range]:
-        names, keep = self.columns[name], self.valid[name]
+    def _make_pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, range]:
         values, valid = self.columns[value], self.valid[value]
-        owners: Rows | range = range(self.length)
-        if keep is not None:
-            owners = np.flatnonzero(keep)
-            names, values = names[owners], values[owners]
-            valid = valid[owners] if valid is not None else None
-        elif valid is not None:
-            values = copied(values)
         if valid is not None:
+            values = copied(values)
             values[np.flatnonzero(~valid)] = _default_code(default, values.dtype)
+        (names, values), owners = self._filled(self.valid[name], self.columns[name], values)
         return names, values, owners
 
-    def spellings(self, field: str) -> tuple[Codes, Codes, Any]:
+    def _filled(self, valid: Marks | None, *columns: Codes) -> tuple[list[Codes], range]:
+        """Columns that are compared, and their rows: where one has no value, it repeats what the row before it says, so
+        that rows without a value, which are few in most batches, do not cut them into pieces."""
+        if valid is None:
+            return [*columns], range(self.length)
+        known = np.maximum.accumulate(np.where(valid, np.arange(self.length), -1))
+        gaps = np.flatnonzero(~valid & (known >= 0))
+        first = int(np.searchsorted(known, 0))
+        found = [copied(column) for column in columns]
+        for column in found:
+            column[gaps] = column[known[gaps]]
+        return [column[first:] for column in found], range(first, self.length)
+
+    def spellings(self, field: str) -> tuple[Codes, Codes, range]:
         """Codes of a text column's values reduced to what spelling does not change, of the values, and the rows."""
-        names, rows = self.codes((field,))
-        valid = self.valid[field]
-        reduced = self.spelled[field]
-        return reduced if valid is None else codes_of(reduced, valid), names, rows
+        (reduced, names), owners = self._filled(self.valid[field], self.spelled[field], self.columns[field])
+        return reduced, names, self._placed(owners)
 
     def look_up_pairs(self, store: NumpyConsistency, names: Sequence[tuple[str, str]], default: Any) -> None:
         """Ask which of what `give_pairs` gives is known where it is compared. Any thread may."""
@@ -200,15 +204,12 @@ class NumpyBatch:
             store.add_columns([self.spellings(field) for field in fields], asked)
 
     @staticmethod
-    def interleaved(columns: list[tuple[Codes, Codes, Any]]) -> tuple[Codes, Codes, Any]:
+    def interleaved(columns: list[tuple[Codes, Codes, range]]) -> tuple[Codes, Codes, Any]:
         """(names, values, rows) of several columns as one, record by record."""
         if len(columns) == 1:
             return columns[0]
-        if all(isinstance(rows, range) for _, _, rows in columns):
-            first, second = (np.stack([c[i] for c in columns], axis=1).ravel() for i in (0, 1))
-            return first, second, np.repeat(np.arange(columns[0][2].start, columns[0][2].stop), len(columns))
         names, values = (np.concatenate([c[i] for c in columns]) for i in (0, 1))
-        rows = np.concatenate([np.asarray(c[2], np.int64) for c in columns])
+        rows = np.concatenate([np.arange(c[2].start, c[2].stop) for c in columns])
         order = np.argsort(rows, kind="stable")
         return names[order], values[order], rows[order]
 
@@ -426,14 +427,14 @@ class NumpyConsistency:
         self._limit = 1 << 22
 
     def add_columns(
-        self, columns: list[tuple[Codes, Codes, Any]], asked: list[Marks] | None = None
+        self, columns: list[tuple[Codes, Codes, range]], asked: list[Marks] | None = None
     ) -> list[Marks] | None:
         """Take in names, values and rows of each of these columns, record by record: all, or what is ``asked`` for. In
         pieces, which names were not known before; None where nobody can say."""
-        pieces = _in_step(columns) if library() is not None else None
-        if pieces is None:
+        if library() is None:
             self.add(*NumpyBatch.interleaved(columns))
             return None
+        pieces = _in_step(columns)
         fresh = [np.zeros(len(piece) * len(piece[0][2]), np.bool_) for piece in pieces]
         if asked is None or [*map(len, asked)] != [*map(len, fresh)]:
             asked = []
@@ -441,13 +442,12 @@ class NumpyConsistency:
             self._add_quickly(piece, those, new)
         return fresh
 
-    def find_open(self, columns: list[tuple[Codes, Codes, Any]]) -> list[Marks] | None:
+    def find_open(self, columns: list[tuple[Codes, Codes, range]]) -> list[Marks] | None:
         """What `add_columns` is to be asked for of these, as the rest is known; None: all. Any thread may ask."""
         firsts = self._firsts
-        pieces = _in_step(columns) if firsts is not None else None
-        if firsts is None or pieces is None:
+        if firsts is None:
             return None
-        return [firsts.find_open(*_flat(piece), len(piece[0][2])) for piece in pieces]
+        return [firsts.find_open(*_flat(piece), len(piece[0][2])) for piece in _in_step(columns)]
 
     def add(self, names: Codes, values: Codes, rows: Any) -> None:
         """Take in that record ``row`` gives ``name`` this ``value``."""
@@ -527,29 +527,16 @@ def _flat(columns: list[tuple[Codes, Codes, Any]]) -> tuple[list[Codes], list[Co
     return [flat_words(names) for names, _, _ in columns], [flat_words(values) for _, values, _ in columns]
 
 
-def _in_step(columns: list[tuple[Codes, Codes, Any]]) -> list[list[tuple[Codes, Codes, range]]] | None:
-    """The columns in pieces of consecutive rows, each with those columns that have all of its rows; None where that are
-    too many: rows without a value, where pieces end, are few in most blocks."""
-    borders = set[int]()
-    for _, _, rows in columns:
-        if isinstance(rows, range):
-            borders |= {rows.start, rows.stop} if rows else set()
-        elif len(rows):
-            gaps = np.flatnonzero(np.diff(rows) != 1)
-            if len(gaps) > _MANY_PIECES:
-                return None
-            borders |= {int(rows[0]), int(rows[-1]) + 1, *(rows[gaps] + 1).tolist(), *rows[gaps + 1].tolist()}
-    found = []
-    for begin, end in pairwise(sorted(borders)):
-        piece = []
-        for names, values, rows in columns:
-            at = begin - rows.start if isinstance(rows, range) else int(np.searchsorted(rows, begin))
-            if 0 <= at < len(rows) and rows[at] == begin:
-                there = slice(at, at + end - begin)
-                piece.append((names[there], values[there], range(begin, end)))
-        if piece:
-            found.append(piece)
-    return found
+def _in_step(columns: list[tuple[Codes, Codes, range]]) -> list[list[tuple[Codes, Codes, range]]]:
+    """The columns in pieces of consecutive rows, each with those columns that have all of its rows."""
+    borders = sorted({border for _, _, rows in columns if rows for border in (rows.start, rows.stop)})
+    pieces = []
+    for begin, end in pairwise(borders):
+        there = [
+            (*column, slice(begin - column[2].start, end - column[2].start)) for column in columns if begin in column[2]
+        ]
+        pieces.append([(names[part], values[part], range(begin, end)) for names, values, _, part in there])
+    return pieces
 
 
 def _rows_at(rows: Any, positions: Rows) -> Rows:
