@@ -222,3 +222,21 @@ def test_a_page_of_html_is_prose_and_no_table(tmp_path: Path, name: str, codes: 
     findings = ragdatakit.validate(tmp_path, format="datamind").findings
 
     assert [f.code for f in findings if f.severity == "error"] == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (b"<html> or <body>: which comes first?\nWhat is a tide?\n", []),
+        (b"<!doctype html> means what?\n", []),
+        (b"<html lang='en'>\n<head></head>\n</html>\n", ["RD118"]),
+        (b"<HTML>404 Not Found</HTML>\n", ["RD118"]),
+    ],
+)
+def test_a_question_may_begin_with_the_name_of_a_tag(tmp_path: Path, text: bytes, codes: list[str]) -> None:
+    put(tmp_path, "data/profiles/a/tide.md")
+    put(tmp_path, "data/bench/asked.jsonl", text=text)
+
+    findings = ragdatakit.validate(tmp_path, format="datamind").findings
+
+    assert [f.code for f in findings if f.severity == "error"] == codes

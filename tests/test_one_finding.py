@@ -25,6 +25,12 @@ def with_commas(text: str) -> str:
     return "".join(f"{line},\n" for line in text.splitlines())
 
 
+def with_brace(text: str, number: int = 1) -> str:
+    """The first of these braces is there twice, or the one with this number."""
+    parts = text.split("}")
+    return "}".join([*parts[:number], "", *parts[number:]])
+
+
 def found(folder: Path, big: bool, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[tuple[str, str]]:
     if big:
         monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
@@ -48,6 +54,9 @@ def damaged(source: str, name: str, change: Damage, folder: Path) -> Path:
         ("lightrag/valid/ingested", "kv_store_full_docs.json", single, "LR101"),
         ("light-splade/valid/triplet", "train/triplets.ndjson", single, "SP111"),
         ("light-splade/valid/triplet", "train/positive_lists.ndjson", with_commas, "SP111"),
+        ("lightrag/valid/ingested", "vdb_chunks.json", with_brace, "LR301"),
+        ("ragchecker/valid/outputs", "checking_outputs.json", lambda text: with_brace(text, 3), "RC014"),
+        ("ragchecker/valid/outputs", "checking_outputs.json", with_brace, "RC014"),
     ],
 )
 def test_what_cannot_be_read_is_not_missing_elsewhere(
@@ -191,3 +200,26 @@ def test_of_some_fields_under_one_name_the_others_are_still_missing(
     codes = [code for code, _ in found(folder, False, monkeypatch) if code.startswith("SP11")]
 
     assert codes == ["SP115", "SP115", "SP114"]
+
+
+@BIG
+@pytest.mark.parametrize(
+    ("source", "name", "code", "lines"),
+    [
+        ("arag/valid/strings", "chunks.json", "AR101", 1),
+        ("arag/valid/objects", "chunks.json", "AR101", 3),
+        ("gfm-rag/valid/minimal", "raw/documents.json", "GF102", 1),
+    ],
+)
+def test_a_bracket_that_a_broken_element_took_is_not_missed(
+    source: str, name: str, code: str, lines: int, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [code for code, _ in found(damaged(source, name, single, tmp_path), big, monkeypatch)] == [code] * lines
+
+
+def test_an_array_that_is_broken_and_not_closed_is_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = damaged("arag/valid/objects", "chunks.json", lambda text: text[:-2].replace('"', "'", 2), tmp_path)
+
+    messages = [message for _, message in found(folder, False, monkeypatch)]
+
+    assert len(messages) == 2 and "the array is not closed" in messages[1]

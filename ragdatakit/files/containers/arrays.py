@@ -284,11 +284,17 @@ class ArraySource:
         elif reader.ended or too_long:
             reader.closed = True
             self.whole = self.sound = False
-            if too_long or not cut:
+            if too_long or not (cut or self._took_closing(part)):
                 reader.take(len(reader.data))
                 error = TOO_LONG if too_long else f"the {self.NOUN} is not closed"
                 part.found.append(reader.fault(record + count, error, 0))
         return part
+
+    def _took_closing(self, part: Part) -> bool:
+        """Whether the last element is broken and may have taken the bracket at the end of the file for its own."""
+        last = self.AROUND % part.found[-1].raw if part.found else b""
+        is_closing = last[:-1].endswith(self.SCAN.CLOSING)
+        return is_closing and bool(strict_json.decode(last.decode("utf-8", "replace")).error)
 
     def _behind(self, reader: Buffer, record: int) -> Element | None:
         """What is wrong behind the last element and its bracket."""

@@ -44,7 +44,8 @@ _BINARY: dict[bytes, str] = {
 """Beginnings of unpacked data, and what they are of."""
 _ANY_BINARY = late_pattern(b"|".join(b"(" + start + b")" for start in _BINARY))
 IS_PAGE = "it is a page of HTML"
-_PAGE = late_pattern(rb"\s*(?i:<!doctype html|<html\b)")
+_PAGE = late_pattern(rb"\s*(?is:<(?:!doctype html|html)(?:\s[^<>]*)?>(?:\s*(?:<|\Z)|.*</html>\s*\Z))")
+"""A text may begin with the name of a tag."""
 _SPREAD = late_pattern(rb"\{[ \t]*\r?\n\s*\"(?:[^\"\\\n]|\\.)*\"[ \t]*:")
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 ENCODINGS = frozenset(name for _, name in _WIDE)

@@ -64,7 +64,7 @@ class VectorCheck:
         self._names: list[tuple[str, ...]] = []
         self._odd: list[tuple[int, str, str]] = []
         self._signs: Any = None
-        self._rows = 0
+        self._rows = self._unread = 0
         self._width = 0
         self._waiting: list[tuple[int, bytes]] = []
 
@@ -80,7 +80,7 @@ class VectorCheck:
                     for problem in self._row(element):
                         yield problem, partial(_placed_in, part, place)
         file.records = self._rows
-        file.to_end = rows.whole and "data" in rows.found
+        file.to_end = rows.whole and "data" in rows.found and not self._unread
         if rows.error:
             if not source.faults:
                 reason = Problem("vectors-not-json", facts={"reason": rows.error}, position=0, length=1)
@@ -103,6 +103,7 @@ class VectorCheck:
                 decoded = JSON.decode(element.raw.decode("utf-8", "replace"))
                 if decoded.error:
                     yield Problem("vectors-not-json", facts={"reason": decoded.error}, position=decoded.position), place
+                    self._unread += 1
                     self._skip()
                     return
                 value = decoded.value

@@ -55,7 +55,6 @@ class RagCheckerChecks(FormatChecks):
     def record(self, file: DataFile, value: Any) -> Iterator[Problem]:
         """The faults of one row, which may be millions."""
         if not isinstance(value, dict):
-            self._means.skip()
             return
         rules: set[str] = set()
         for problem in row_problems(value):
@@ -98,7 +97,7 @@ class RagCheckerChecks(FormatChecks):
             return
         if file.wrapper and file.wrapper != _READ and records:
             yield file, Problem("no-results")
-        means = self._means.means() if file.to_end and file.readable else {}
+        means = self._means.means(records) if file.to_end and file.readable else {}
         for element in file.around:
             if element.raw.startswith(b'"metrics"'):
                 for problem in group_problems(element, means):

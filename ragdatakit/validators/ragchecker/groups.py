@@ -20,27 +20,20 @@ class GroupMeans:
 
     def __init__(self) -> None:
         self._values = {name: array("d") for name in METRICS}
-        self._rows = 0
 
     def add(self, row: dict[str, Any], sound: bool) -> None:
         """One more row."""
-        self._rows += 1
         for name, value in (kept_metrics(row) if sound else {}).items():
             self._values[name].append(value)
 
-    def skip(self) -> None:
-        """One more row, of which nothing is known."""
-        self._rows += 1
-
     def extend(self, other: GroupMeans) -> None:
         """The rows that come next."""
-        self._rows += other._rows
         for name, values in other._values.items():
             self._values[name].extend(values)
 
-    def means(self) -> dict[str, dict[str, float]]:
-        """By group, the means that the tool writes; without metrics that are not known of all rows."""
-        return group_means({name: v for name, v in self._values.items() if self._rows and len(v) == self._rows})
+    def means(self, rows: int) -> dict[str, dict[str, float]]:
+        """By group, the means that the tool writes; without metrics that are not known of so many ``rows``."""
+        return group_means({name: v for name, v in self._values.items() if rows and len(v) == rows})
 
 
 def group_problems(element: Element, means: Mapping[str, Mapping[str, float]]) -> Iterator[Problem]:
