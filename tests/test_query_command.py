@@ -186,11 +186,17 @@ def test_what_cannot_be_done_is_reported(words: tuple[str, ...], message: str) -
     assert "Traceback" not in shown.err
 
 
-def test_a_query_before_the_path_is_put_behind_it() -> None:
-    shown = run("query", "select count(*) from documents", str(GOOD))
+@pytest.mark.parametrize(
+    ("name", "quoted"), [("harbour", "harbour"), ("my $HOME", "'my $HOME'"), ("hf://datasets/a/b", "hf://datasets/a/b")]
+)
+def test_a_query_before_the_path_is_put_behind_it(name: str, quoted: str, tmp_path: Path) -> None:
+    if "//" not in name:
+        (tmp_path / name).mkdir()
+
+    shown = run("query", "select count(*) from documents", name, cwd=tmp_path)
 
     assert shown.code == 2
-    assert f'the path comes first: ragdata query {GOOD} "select count(*) from documents"' in shown.err
+    assert f'the path comes first: ragdata query {quoted} "select …"' in shown.err
 
 
 @pytest.mark.usefixtures("queries_in_processes")

@@ -14,7 +14,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.declared_options import DataPath, Whole, given, options_of, words_after_path
+from ragdatakit.cli.declared_options import DataPath, Whole, given, is_url, options_of, words_after_path
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.schemas.errors import QueryError
@@ -99,8 +99,8 @@ def _check(words: dict[str, Any]) -> str | None:
         return None
     if words["sql"] is None:
         raise click.UsageError('what to ask? Give SQL ("select …"), - for standard input, or --tables')
-    if os.path.lexists(words["sql"]) and not os.path.lexists(words["path"]):
-        raise click.UsageError(f"the path comes first: ragdata query {words['sql']} {_in_shell(str(words['path']))}")
+    if is_url(words["sql"]) or (os.path.lexists(words["sql"]) and not os.path.lexists(words["path"])):
+        raise click.UsageError(f'the path comes first: ragdata query {shlex.quote(words["sql"])} "select …"')
     if words["output_format"] == "parquet" and out is None and sys.stdout.isatty():
         raise click.UsageError("--output-format parquet is not for a terminal; give --output-file FILE")
     if words["limit"] is None:
