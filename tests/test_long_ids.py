@@ -58,6 +58,16 @@ def test_a_report_does_not_write_them_out(long_id: Path, monkeypatch: pytest.Mon
     assert not summary.losses
 
 
+def test_one_of_blanks_is_counted_as_empty(long_id: Path) -> None:
+    records = long_id / "records.jsonl"
+    records.write_text(records.read_text("utf-8").replace(LONG, " " * len(LONG)), "utf-8")
+
+    (summary,) = report(long_id)
+
+    runs = next(table for table in summary.tables if table.name == "runs")
+    assert runs.columns[0].empty == RESULTS
+
+
 def test_where_memory_does_not_suffice_their_place_is_reported(long_id: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables_of_rows, "library", lambda: None)
     monkeypatch.setattr(tables_of_rows, "_LARGE", 1 << 20)
@@ -87,7 +97,10 @@ def test_rows_with_them_are_few_batches_that_hold_them_once(ids: list[str], monk
     assert [value for batch in batches for value in values_in(batch[4])] == texts
 
 
-@pytest.mark.parametrize("ids", [[LONG] * 9 + [None], [LONG] * 9 + [""], [LONG + "\ud800"] * 9, [5] * 9])
+@pytest.mark.parametrize(
+    "ids",
+    [[LONG] * 9 + [None], [LONG] * 9 + [""], [LONG] * 9 + [" "], [" " * len(LONG)] * 9, [LONG + "\ud800"] * 9, [5] * 9],
+)
 def test_others_are_columns_as_ever(ids: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_batches, "_MOST_TEXT", 1 << 16)
     rows = [Run(own, "retrieval", 1, None, None, None, None, None) for own in ids]  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ class PackedColumn:
 
 class RepeatedTexts(PackedColumn):
     """A column of texts each of which is in some rows one after the other: those of ``values``, each so many times
-    (``counts``); behind the last one comes the first again. All are there, and none is empty. The buffers are made when
+    (``counts``); behind the last one comes the first again. All are there, and none is blank. The buffers are made when
     they are asked for."""
 
     __slots__ = ("counts", "size", "values")
@@ -152,7 +152,7 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
 
 
 def packed_runs(values: Sequence[str]) -> PackedColumn:
-    """Texts none of which is empty, of which many are the same as the one before. Raises as `packed`."""
+    """Texts none of which is blank, of which many are the same as the one before. Raises as `packed`."""
     import numpy as np
 
     runs = [(value, sum(1 for _ in own)) for value, own in groupby(values)]
