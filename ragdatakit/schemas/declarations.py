@@ -283,6 +283,7 @@ Container = Literal[
     "table",
     "opaque",
 ]
+_CONTAINERS = frozenset(get_args(Container))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,6 +306,7 @@ class Columns:
 class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
+    It begins with its ``head``, which is kind and container: ``File("queries: ndjson", title="Queries", …)``.
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
     member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which is the array of
     the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON
@@ -325,9 +327,10 @@ class File:
     where it is declared what it ``begins`` with (one of these) and what its beginning ``holds`` (all of these).
     """
 
-    kind: str
+    head: InitVar[str] = field(default="", kw_only=False)
+    kind: str = ""
     title: str
-    container: Container
+    container: Container = "opaque"
     description: str = ""
     records: tuple[Record, ...] = ()
     suffixes: tuple[str, ...] = ()
@@ -342,6 +345,14 @@ class File:
     holds: tuple[bytes, ...] = ()
     instead_of: str = ""
     prose: bool = False
+
+    def __post_init__(self, head: str) -> None:
+        if head:
+            kind, _, container = head.partition(": ")
+            object.__setattr__(self, "kind", kind)
+            object.__setattr__(self, "container", container)
+        if not self.kind or self.container not in _CONTAINERS:
+            raise ValueError(f"a file begins with its kind and container, as 'queries: ndjson', not with {head!r}")
 
     @property
     def record(self) -> Record:

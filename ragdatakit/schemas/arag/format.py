@@ -172,9 +172,8 @@ ARAG = Format(
     homepage="https://github.com/Ayanami0730/arag",
     files=(
         File(
-            kind="chunks",
+            "chunks: json-array",
             title="Chunks",
-            container="json-array",
             description='One JSON array of "id:text" strings, or of objects with id and text.',
             records=(CHUNK_STRING, CHUNK_OBJECT),
             suffixes=(".json", ".parquet"),
@@ -182,9 +181,8 @@ ARAG = Format(
             without=("question", "pred_answer"),
         ),
         File(
-            kind="questions",
+            "questions: json-array",
             title="Questions",
-            container="json-array",
             description="One JSON array of questions with their gold answers.",
             records=(QUESTION,),
             suffixes=(".json", ".parquet"),
@@ -192,18 +190,16 @@ ARAG = Format(
             without=("pred_answer",),
         ),
         File(
-            kind="predictions",
+            "predictions: ndjson",
             title="Predictions",
-            container="ndjson",
             description="What a run wrote, one line for each question, in the order in which they were finished.",
             records=(PREDICTION,),
             suffixes=(".jsonl",),
             keys=("pred_answer", "gold_answer"),
         ),
         File(
-            kind="index",
+            "index: opaque",
             title="Sentence index",
-            container="opaque",
             description="A pickle, which can run code when it is opened: only its presence and age are looked at.",
             suffixes=(".pkl",),
         ),

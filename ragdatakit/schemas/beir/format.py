@@ -102,9 +102,8 @@ JUDGEMENT = Record(
 
 FILES = (
     File(
-        kind="queries",
+        "queries: ndjson",
         title="queries",
-        container="ndjson",
         records=(QUERY,),
         suffixes=(".jsonl", ".parquet"),
         keys=("_id", "text"),
@@ -112,9 +111,8 @@ FILES = (
         description="Every query of all splits, one per line.",
     ),
     File(
-        kind="corpus",
+        "corpus: ndjson",
         title="corpus",
-        container="ndjson",
         records=(DOCUMENT,),
         suffixes=(".jsonl", ".parquet"),
         keys=("_id", "title"),
@@ -122,9 +120,8 @@ FILES = (
         description="Every document, one per line.",
     ),
     File(
-        kind="qrels",
+        "qrels: columns",
         title="judgements",
-        container="columns",
         columns=Columns(separator="\t", quoted=True, header=True, further=True),
         records=(JUDGEMENT,),
         suffixes=(".tsv", ".parquet"),

@@ -58,18 +58,16 @@ CONTEXTUAL_RETRIEVAL = Format(
     homepage="https://github.com/anthropics/claude-cookbooks/tree/main/capabilities/contextual-embeddings",
     files=(
         File(
-            kind="documents",
+            "documents: json-array",
             title="Documents",
-            container="json-array",
             description="One JSON list of documents, each with its chunks.",
             records=(DOCUMENT,),
             suffixes=(".json",),
             keys=("doc_id", "original_uuid", "chunks"),
         ),
         File(
-            kind="contexts",
+            "contexts: json",
             title="Contexts",
-            container="json",
             description="Chunks with their contexts, one per line or in one list: the metadata of the notebook's "
             "`contextual_vector_db.pkl`.",
             records=(CONTEXT,),
@@ -77,26 +75,23 @@ CONTEXTUAL_RETRIEVAL = Format(
             keys=("chunk_id", "original_index"),
         ),
         File(
-            kind="questions",
+            "questions: ndjson",
             title="Questions",
-            container="ndjson",
             description="One question per line, with its golden chunks and copies of their documents.",
             records=(QUESTION,),
             suffixes=(".jsonl",),
             keys=("query", "golden_chunk_uuids"),
         ),
         File(
-            kind="vectors",
+            "vectors: opaque",
             title="Vectors",
-            container="opaque",
             description="A pickle of vectors and chunks, `vector_db.pkl`. It is read as the plain values that it "
             "should hold, and nothing in it is run.",
             suffixes=(".pkl",),
         ),
         File(
-            kind="contextual-vectors",
+            "contextual-vectors: opaque",
             title="Contextual vectors",
-            container="opaque",
             description="The same with contexts, `contextual_vector_db.pkl`.",
             suffixes=(".pkl",),
         ),

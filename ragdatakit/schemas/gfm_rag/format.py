@@ -130,9 +130,8 @@ FILES = (
         known=False,
     ),
     File(
-        kind="legacy-triples",
+        "legacy-triples: text",
         title="Triples (1.0)",
-        container="text",
         description="Before release 2: `head,relation,tail` on each line, without quotes.",
         suffixes=(".txt",),
     ),
@@ -166,16 +165,14 @@ FILES = (
         ("question", "predictions"),
     ),
     File(
-        kind="prediction-lines",
+        "prediction-lines: opaque",
         title="Answers",
-        container="opaque",
         description="What answering wrote; only its presence is noted.",
         suffixes=(".jsonl",),
     ),
     File(
-        kind="cache",
+        "cache: opaque",
         title="Cache",
-        container="opaque",
         description="What the loaders made of stage1: only presence and age are looked at.",
     ),
 )

@@ -62,9 +62,8 @@ GRAPHRAG = Format(
             suffixes=(".parquet",),
         ),
         File(
-            kind="stores",
+            "stores: opaque",
             title="Stores of vectors",
-            container="opaque",
             description=(
                 "Tables of LanceDB, known by a file beside their manifests. Of each the newest one is read: the number "
                 "of vectors, their length, the files of the data. The data itself is not read: neither ids nor numbers "
@@ -73,25 +72,22 @@ GRAPHRAG = Format(
             suffixes=(".json",),
         ),
         File(
-            kind="extraction",
+            "extraction: text",
             title="Extraction",
-            container="text",
             prose=True,
             description="What a model answered when it was asked for the entities and relationships of a text unit.",
             suffixes=(".tuples.txt",),
         ),
         File(
-            kind="claims",
+            "claims: text",
             title="Claims",
-            container="text",
             prose=True,
             description="What a model answered when it was asked for the claims in a text unit.",
             suffixes=(".claims.txt",),
         ),
         File(
-            kind="settings",
+            "settings: text",
             title="Settings",
-            container="text",
             description="The settings of a project; read for the place of its tables and the release.",
             suffixes=(".yaml", ".yml"),
             signs=(SETTINGS_KEYS,),

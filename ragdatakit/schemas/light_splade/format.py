@@ -5,6 +5,8 @@ Facts: bizreach-inc/light-splade, commit e1155e5 (data modules identical to rele
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragdatakit.schemas.declarations import (
     ELSEWHERE,
     INT64_MAX,
@@ -146,68 +148,53 @@ SCORES = Record(
     examples=({"qid": 1, "scores": {"10": 6.5, "12": -3.0}},),
 )
 
+_master = partial(File, suffixes=_SUFFIXES, shards=True)
+
 FILES = (
-    File(
-        kind="queries",
+    _master(
+        "queries: ndjson",
         title="query master",
-        container="ndjson",
         records=(QUERY,),
-        suffixes=_SUFFIXES,
         keys=("qid", "text"),
-        shards=True,
         description="Every query of a split, one per line.",
     ),
-    File(
-        kind="documents",
+    _master(
+        "documents: ndjson",
         title="document master",
-        container="ndjson",
         records=(DOCUMENT,),
-        suffixes=_SUFFIXES,
         keys=("doc_id", "text"),
-        shards=True,
         description="Every document of a split, one per line.",
     ),
-    File(
-        kind="positives",
+    _master(
+        "positives: ndjson",
         title="positive lists",
-        container="ndjson",
         records=(POSITIVE_LIST,),
-        suffixes=_SUFFIXES,
         keys=("qid", "positive_doc_ids"),
-        shards=True,
         description="One line per query: the documents that answer it.",
     ),
-    File(
-        kind="scores",
+    _master(
+        "scores: ndjson",
         title="hard-negative scores",
-        container="ndjson",
         records=(SCORES,),
-        suffixes=_SUFFIXES,
         keys=("qid", "scores"),
-        shards=True,
         description="Distil variant: one line per query with the teacher's scores, for both splits.",
     ),
-    File(
-        kind="triplets",
+    _master(
+        "triplets: ndjson",
         title="triplets",
-        container="ndjson",
         records=(TRIPLET,),
-        suffixes=_SUFFIXES,
         keys=("qid", "pos_doc_id", "neg_doc_id"),
-        shards=True,
         description="Triplet variant: one training sample per line.",
     ),
     File(
-        kind="initial-scores",
+        "initial-scores: opaque",
         title="initial scores",
-        container="opaque",
         suffixes=_PLAIN_SUFFIXES,
         description="A by-product: the candidate pairs before the teacher scored them. No trainer reads it.",
     ),
     File(
-        kind="training-pairs",
+        "training-pairs: opaque",
         title="cross-encoder pairs",
-        container="opaque",
         suffixes=(".pkl.gz", ".pkl"),
         description="A by-product: a pickle, which is never opened.",
     ),

@@ -85,9 +85,8 @@ RAPTOR = Format(
     homepage="https://github.com/parthsarthi03/raptor",
     files=(
         File(
-            kind="tree",
+            "tree: json",
             title="Tree (JSON form)",
-            container="json",
             description="One JSON object with the nodes of one tree.",
             records=(TREE,),
             suffixes=(".json",),
@@ -96,9 +95,8 @@ RAPTOR = Format(
             holds=(b'"format"', b'"raptor-tree"'),  # which tells it where one of the keys is missing
         ),
         File(
-            kind="pickle",
+            "pickle: opaque",
             title="Tree (pickle)",
-            container="opaque",
             description=(
                 "What `RetrievalAugmentation.save` writes, under any name. It is read opcode by opcode and never "
                 "loaded: nothing in it can run."

@@ -4,8 +4,8 @@ the table in the docs are derived from it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, Literal
+from dataclasses import InitVar, field, fields
+from typing import Any, Literal, get_args
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.bounds import MODEL_NAME, OWN_CODE, TABLE_NAME
@@ -50,12 +50,14 @@ TABLES = ("words", "severities", "budgets", "ignores", "columns", "section")
 class Setting:
     """One setting: ``meaning`` is a clause for the docs, ``example`` its value in TOML, ``default`` the same.
 
+    It begins with its ``head``, which is name and kind: ``Setting("ignore: rules", meaning="not these rules")``.
     ``choices`` are the words of a choice, ``least`` and ``most`` the bounds of a number. ``within`` are the settings of
     a section.
     """
 
-    name: str
-    kind: Kind
+    head: InitVar[str] = field(default="", kw_only=False)
+    name: str = ""
+    kind: Kind = "text"
     meaning: str
     example: str = ""
     default: str = ""
@@ -64,6 +66,13 @@ class Setting:
     least: float | None = None
     most: float | None = None
     within: tuple[Setting, ...] = ()
+
+    def __post_init__(self, head: str) -> None:
+        if head:
+            for word, value in zip(("name", "kind"), head.split(": "), strict=True):
+                object.__setattr__(self, word, value)
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"a setting begins with its name and kind, as 'ignore: rules', not with {head!r}")
 
     def named(self, name: str) -> Setting | None:
         """The setting of this section that is called so."""
@@ -86,43 +95,29 @@ def _thresholds() -> tuple[Setting, ...]:
 
 
 _OF_RULES = (
+    Setting("select: rules", meaning="only these rules: codes, their beginnings (SP2) or names", example='["SP"]'),
+    Setting("ignore: rules", meaning="not these rules", example='["SP209"]'),
     Setting(
-        name="select",
-        kind="rules",
-        meaning="only these rules: codes, their beginnings (SP2) or names",
-        example='["SP"]',
-    ),
-    Setting(name="ignore", kind="rules", meaning="not these rules", example='["SP209"]'),
-    Setting(
-        name="fixable",
-        kind="rules",
+        "fixable: rules",
         meaning="only findings of these rules are repaired by `--fix`",
         example='["SP1"]',
         default="all",
     ),
+    Setting("unfixable: rules", meaning="findings of these rules are not repaired by `--fix`", example='["SP133"]'),
     Setting(
-        name="unfixable",
-        kind="rules",
-        meaning="findings of these rules are not repaired by `--fix`",
-        example='["SP133"]',
-    ),
-    Setting(
-        name="severity",
-        kind="severities",
+        "severity: severities",
         meaning="other severities of rules: error, warning or info",
         example='{ SP210 = "info" }',
         choices=SEVERITIES,
     ),
     Setting(
-        name="max",
-        kind="budgets",
+        "max: budgets",
         meaning="the findings of a rule that pass in each dataset; one more fails, whatever its severity",
         example="{ SP204 = 1234 }",
         least=0,
     ),
     Setting(
-        name="max-hops",
-        kind="integer",
+        "max-hops: integer",
         meaning="in graphs, how many edges the targets of a question may be away from its start nodes",
         example="4",
         default="3",
@@ -132,29 +127,25 @@ _OF_RULES = (
 )
 
 DATASET = Setting(
-    name="dataset",
-    kind="sections",
+    "dataset: sections",
     meaning="settings of the datasets at a path; every section that fits counts, later ones before earlier ones",
     within=(
         Setting(
-            name="path",
-            kind="globs",
+            "path: globs",
             meaning="the folder or file, or a pattern of them; several in a list",
             example='"data/splade"',
             required=True,
         ),
-        Setting(name="format", kind="format", meaning="the format (else it is detected)", example='"light-splade"'),
-        Setting(name="profile", kind="texts", meaning="check for these loaders only", example='["triplet"]'),
+        Setting("format: format", meaning="the format (else it is detected)", example='"light-splade"'),
+        Setting("profile: texts", meaning="check for these loaders only", example='["triplet"]'),
         Setting(
-            name="required",
-            kind="within",
+            "required: within",
             meaning="files that must be in the dataset's folder: paths or patterns, relative to it",
             example='["qrels/test.tsv"]',
         ),
         *_OF_RULES,
         Setting(
-            name="options",
-            kind="words",
+            "options: words",
             meaning="options of the format's reader, as `--option` of `ragdata convert`",
             example='{ encoding = "latin-1" }',
         ),
@@ -162,88 +153,64 @@ DATASET = Setting(
 )
 
 TABLE = Setting(
-    name="table",
-    kind="sections",
+    "table: sections",
     meaning="files of no known format, and what their columns are",
     within=(
         Setting(
-            name="path",
-            kind="globs",
+            "path: globs",
             meaning="the file (CSV, TSV, JSON, JSON Lines, Parquet), or a pattern of files; several in a list",
             example='"data/faq-*.csv"',
             required=True,
         ),
+        Setting("kind: choice", meaning="what a row is", example='"documents"', required=True, choices=tuple(MEANINGS)),
         Setting(
-            name="kind",
-            kind="choice",
-            meaning="what a row is",
-            example='"documents"',
-            required=True,
-            choices=tuple(MEANINGS),
-        ),
-        Setting(
-            name="map",
-            kind="columns",
+            "map: columns",
             meaning="which column is what; what a row must have and is not named here is a column of that name",
             example='{ doc_id = "id", text = "body" }',
         ),
-        Setting(name="encoding", kind="text", meaning="how CSV files are encoded", example='"latin-1"'),
-        Setting(name="delimiter", kind="text", meaning="what separates the cells of CSV files", example='";"'),
+        Setting("encoding: text", meaning="how CSV files are encoded", example='"latin-1"'),
+        Setting("delimiter: text", meaning="what separates the cells of CSV files", example='";"'),
     ),
 )
 
 RULE = Setting(
-    name="rule",
-    kind="sections",
+    "rule: sections",
     meaning="a rule of the project's own: either `sql`, `schema` or `model`",
     within=(
         Setting(
-            name="code",
-            kind="code",
+            "code: code",
             meaning="what it is called by: three letters or more, and digits",
             example='"ACME101"',
             required=True,
         ),
         Setting(
-            name="name",
-            kind="text",
+            "name: text",
             meaning="the bad state, in small letters with hyphens",
             example='"text-too-short"',
             required=True,
         ),
         Setting(
-            name="summary",
-            kind="text",
+            "summary: text",
             meaning="what is wrong, in one sentence",
             example='"A document of fewer than 20 characters."',
             required=True,
         ),
         Setting(
-            name="message",
-            kind="message",
+            "message: message",
             meaning="what is said of a finding, with columns of the query in braces; otherwise `error` and `value`",
             example='"document {key} has {length} characters"',
             default='"{value}", or "{error}" of a schema or model',
         ),
-        Setting(name="hint", kind="text", meaning="what to do", example='"merge it with its neighbour"'),
+        Setting("hint: text", meaning="what to do", example='"merge it with its neighbour"'),
+        Setting("severity: choice", meaning="how bad it is", example='"warning"', default="error", choices=SEVERITIES),
+        Setting("format: format", meaning="only for datasets of this format", example='"light-splade"'),
         Setting(
-            name="severity",
-            kind="choice",
-            meaning="how bad it is",
-            example='"warning"',
-            default="error",
-            choices=SEVERITIES,
-        ),
-        Setting(name="format", kind="format", meaning="only for datasets of this format", example='"light-splade"'),
-        Setting(
-            name="sql",
-            kind="text",
+            "sql: text",
             meaning="a query, as of `ragdata query`, each row of whose result is a finding",
             example='"select doc_id as key, text as value from documents where length(text) < 20"',
         ),
         Setting(
-            name="timeout",
-            kind="integer",
+            "timeout: integer",
             meaning="the seconds that the query may take, or the schema for one record",
             example="20",
             default="60, or 10 of a schema",
@@ -251,93 +218,75 @@ RULE = Setting(
             most=3600,
         ),
         Setting(
-            name="schema",
-            kind="document",
+            "schema: document",
             meaning="a JSON Schema of the records, or the path of a file with one",
             example='"metadata.schema.json"',
         ),
         Setting(
-            name="records",
-            kind="text",
+            "records: text",
             meaning="the kind of file whose records the schema is for (default: all kinds)",
             example='"documents"',
         ),
         Setting(
-            name="field",
-            kind="text",
+            "field: text",
             meaning="the field that the schema is for (default: the record as a whole); records without it pass",
             example='"metadata"',
         ),
         Setting(
-            name="model",
-            kind="model",
+            "model: model",
             meaning="a pandera model of a table, as MODULE:NAME; the module is one of a plug-in",
             example='"acme_checks.models:Documents"',
         ),
-        Setting(
-            name="table",
-            kind="table",
-            meaning="the table that the model is of, as of `ragdata query`",
-            example='"documents"',
-        ),
+        Setting("table: table", meaning="the table that the model is of, as of `ragdata query`", example='"documents"'),
     ),
 )
 
 TOP = Setting(
-    name="",
     kind="section",
     meaning="the settings of a project",
     within=(
         Setting(
-            name="extend",
-            kind="file",
+            "extend: file",
             meaning="another file whose settings hold where this one says nothing; its sections come first",
             example='"../ragdata.toml"',
         ),
         Setting(
-            name="exclude",
-            kind="globs",
+            "exclude: globs",
             meaning="files and folders that are passed over, also where they are named",
             example='["data/raw/**"]',
         ),
         Setting(
-            name="plugins",
-            kind="texts",
+            "plugins: texts",
             meaning="the plug-ins that are loaded, by the names of their installed packages; no others are",
             example='["acme-checks"]',
         ),
         *_OF_RULES,
         Setting(
-            name="fail-on",
-            kind="choice",
+            "fail-on: choice",
             meaning="the least severe findings for which `validate` exits with 1",
             example='"warning"',
             default="error",
             choices=FAIL_ON,
         ),
-        Setting(name="baseline", kind="file", meaning="the file of known findings", example='"ragdata-baseline.jsonl"'),
+        Setting("baseline: file", meaning="the file of known findings", example='"ragdata-baseline.jsonl"'),
         Setting(
-            name="per-path-ignores",
-            kind="ignores",
+            "per-path-ignores: ignores",
             meaning="rules that are ignored in the files of a pattern",
             example='{ "data/old/**" = ["SP2"] }',
         ),
         Setting(
-            name="quality",
-            kind="section",
+            "quality: section",
             meaning="thresholds of the quality rules",
             example="{ most-tokens = 512 }",
             within=_thresholds(),
         ),
         Setting(
-            name="diff",
-            kind="section",
+            "diff: section",
             meaning="when `ragdata diff` fails",
             example='{ fail-on = ["documents.removed > 5%"] }',
             within=(
                 Setting(
-                    name="fail-on",
-                    kind="conditions",
+                    "fail-on: conditions",
                     meaning="the conditions under which it exits with 1, instead of whenever anything differs",
                     example='["documents.removed > 5%", "questions.changed > 0", "edges.rows < -10%"]',
                 ),

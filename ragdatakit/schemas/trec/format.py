@@ -118,9 +118,8 @@ DOCUMENT = Record(
 
 FILES = (
     File(
-        kind="documents",
+        "documents: tagged",
         title="documents",
-        container="tagged",
         tags=("doc",),
         records=(DOCUMENT,),
         suffixes=(".trec", ".xml", ".sgml", ".txt", ".gz"),
@@ -128,9 +127,8 @@ FILES = (
         description="Documents between `<DOC>` and `</DOC>` (in any case), in SGML or XML.",
     ),
     File(
-        kind="topics",
+        "topics: tagged",
         title="topics",
-        container="tagged",
         tags=("top", "topic"),
         records=(TOPIC,),
         suffixes=(".xml", ".trec", ".txt", ".gz"),
@@ -138,26 +136,23 @@ FILES = (
         description="Topics between `<top>` and `</top>` (their elements need not be closed), or `<topic number=…>`.",
     ),
     File(
-        kind="topic-lines",
+        "topic-lines: columns",
         title="topics, one a line",
-        container="columns",
         columns=Columns(separator="\t"),
         records=(TOPIC_LINE,),
         suffixes=(".tsv", ".tsv.gz"),
         description="Query id and text with a tab between them, as MS MARCO has them.",
     ),
     File(
-        kind="qrels",
+        "qrels: columns",
         title="judgements",
-        container="columns",
         records=(JUDGEMENT,),
         suffixes=(".txt", ".qrels", ".tsv", ".gz"),
         description="Four columns with blanks or tabs between them: query, 0, document, relevance.",
     ),
     File(
-        kind="run",
+        "run: columns",
         title="run",
-        container="columns",
         columns=Columns(comment="#"),
         records=(RESULT,),
         suffixes=(".txt", ".run", ".res", ".gz"),
