@@ -75,6 +75,14 @@ def test_rules_as_text_and_as_json_are_all() -> None:
     assert all(r.keys() == names for r in listed)
 
 
+@pytest.mark.parametrize("letters", ["GR", "qu", "TR"])
+def test_the_beginning_of_a_code_is_none_of_a_name(letters: str) -> None:
+    listed = run("rules", letters, "--output-format", "json").json
+
+    assert {rule["code"][:2] for rule in listed} == {letters.upper()}
+    assert len(listed) == sum(rule.code.startswith(letters.upper()) for rule in RULES)
+
+
 @each_format
 def test_rules_of_one_format(fmt: Format) -> None:
     listed = run("rules", fmt.name, "--output-format", "json").json

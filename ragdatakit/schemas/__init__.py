@@ -99,15 +99,16 @@ def rules_by_code(formats: Iterable[Format] | None = None) -> dict[str, Rule]:
 def find_rules(
     name: str, own: Sequence[tuple[Rule, Format | None]] = (), formats: Sequence[Format] | None = None
 ) -> tuple[tuple[Rule, Format | None], ...]:
-    """The rules of that code or name, else those that begin so (``SP2``, ``SP``, ``dangling``), in any case; several
-    formats may share a name. ``own`` are further rules, ``formats`` those that are known (None: all). Raises
-    `UnknownNameError`."""
+    """The rules of that code or name, else those whose code begins so (``SP2``, ``SP``), else those whose name does
+    (``dangling``), in any case; several formats may share a name. ``own`` are further rules, ``formats`` those that are
+    known (None: all). Raises `UnknownNameError`."""
     formats = all_formats() if formats is None else formats
     rules = (*all_rules(formats), *own)
     code, lower = name.upper(), name.lower()
     found = tuple(p for p in rules if p[0].code == code or p[0].name == lower)
     if not found and name:
-        found = tuple(p for p in rules if p[0].code.startswith(code) or p[0].name.startswith(lower))
+        found = tuple(p for p in rules if p[0].code.startswith(code))
+        found = found or tuple(p for p in rules if p[0].name.startswith(lower))
     if not found:
         words = (word for rule, _ in rules for word in (rule.code, rule.name))
         raise UnknownNameError("rule", name, [*(fmt.name for fmt in formats), *words])
