@@ -70,11 +70,12 @@ def names_rule(selector: str, code: str, name: str) -> bool:
 class Rule:
     """One bad state: how to call it, how bad it is, what the framework makes of it, what to do.
 
-    It begins with its ``head``, which is code, name and severity: ``Rule("SP201 dangling-qid error", …)``. ``code`` is
-    two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a template that the
-    facts of a finding fill; the consequence in ``upstream`` is appended to it. ``upstream`` is one text, or one per
-    profile where loaders differ: then the rule applies only to the profiles named. ``cases`` has the consequence of
-    findings whose fact ``case`` is its name, where it is not the same for all.
+    It begins with its ``head``, which is code, name and severity: ``Rule("SP201 dangling-qid error", …)``, with
+    ``per-file`` behind them where ``per_file`` holds. ``code`` is two letters of the format and three digits; ``name``
+    the bad state in kebab-case. ``message`` is a template that the facts of a finding fill; the consequence in
+    ``upstream`` is appended to it. ``upstream`` is one text, or one per profile where loaders differ: then the rule
+    applies only to the profiles named. ``cases`` has the consequence of findings whose fact ``case`` is its name, where
+    it is not the same for all.
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
     (not where ``counted`` is false) and the numbers of some (not where ``numbered`` is false: where sound records have
     it, too, and are only counted). ``severities``: by profile where it differs from ``severity``, under ``""`` what
@@ -114,8 +115,11 @@ class Rule:
 
     def __post_init__(self, head: str) -> None:
         if head:
-            for word, value in zip(("code", "name", "severity"), head.split(" "), strict=True):
+            known = head.removesuffix(" per-file")
+            for word, value in zip(("code", "name", "severity"), known.split(" "), strict=True):
                 object.__setattr__(self, word, value)
+            if known != head:
+                object.__setattr__(self, "per_file", True)
         if not (self.code and self.name and self.severity in SEVERITIES):
             raise ValueError(f"a rule begins with its code, name and severity, not with {head!r}")
         declared_fixes(self.fix)

@@ -143,7 +143,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="load_chunks in build_index.py",
     ),
     Rule(
-        "AR113 chunk-ids-out-of-order warning",
+        "AR113 chunk-ids-out-of-order warning per-file",
         summary="The ids are not 0, 1, 2 … in the order of the array.",
         message="id {value} does not continue the count 0, 1, 2 … of the chunks before it",
         upstream="it loads; the agent is asked to read the neighbours of a chunk, id ± 1, and finds none or others",
@@ -151,7 +151,6 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='["0:The lamp was lit in 1871.", "2:It burned whale oil."]',
         good='["0:The lamp was lit in 1871.", "1:It burned whale oil."]',
         source="ReadChunkTool in read_chunk.py",
-        per_file=True,
     ),
     Rule(
         "AR114 empty-chunk error",
@@ -174,7 +173,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="split_sentences in build_index.py",
     ),
     Rule(
-        "AR116 chunk-is-one-sentence warning",
+        "AR116 chunk-is-one-sentence warning per-file",
         summary="A chunk has none of . ! ? and line break, though it is long or ends its sentences with other marks.",
         message="chunk {id} has {characters} characters and none of the marks . ! ? or line break that end a sentence",
         upstream="the whole chunk is one sentence for the index: one vector for all of it, cut by the embedding model",
@@ -182,10 +181,9 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='["0:灯塔建于一八七一年。它用鲸油照明。看守人于一九零二年离开。"]',
         good='["0:灯塔建于一八七一年。\\n它用鲸油照明。\\n看守人于一九零二年离开。"]',
         source="split_sentences in build_index.py",
-        per_file=True,
     ),
     Rule(
-        "AR117 sentence-cut-inside info",
+        "AR117 sentence-cut-inside info per-file",
         summary="Decimals, abbreviations or addresses, whose dots the splitter takes for the end of a sentence.",
         message="{value} has a dot that ends no sentence",
         upstream="the index cuts the sentence there; pieces of up to 10 characters are left out of it",
@@ -193,10 +191,9 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='["0:The lamp weighs 3.5 tons."]',
         good='["0:The lamp weighs three and a half tons."]',
         source="split_sentences in build_index.py",
-        per_file=True,
     ),
     Rule(
-        "AR118 chunks-as-objects info",
+        "AR118 chunks-as-objects info per-file",
         summary='The chunks are objects with id and text, which every reader takes and only "id:text" is documented.',
         message='the chunks are objects; "id:text" strings are the documented form',
         upstream="all three readers take it, though no documentation says so",
@@ -204,10 +201,9 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='[{"id": "0", "text": "The lamp was lit in 1871."}]',
         good='["0:The lamp was lit in 1871."]',
         source="load_chunks in build_index.py",
-        per_file=True,
     ),
     Rule(
-        "AR119 ragged-chunk-start info",
+        "AR119 ragged-chunk-start info per-file",
         summary="A text begins with a blank or with the word piece mark ##.",
         message="the text begins with {value}",
         upstream="it is kept; so it is in the published data",
@@ -215,7 +211,6 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='["0: The lamp was lit in 1871.", "1:##lus burned whale oil."]',
         good='["0:The lamp was lit in 1871.", "1:Phallus burned whale oil."]',
         source="load_chunks in build_index.py",
-        per_file=True,
     ),
     Rule(
         "AR120 repeated-chunk-text warning",
@@ -368,7 +363,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="_process_one in batch_runner.py",
     ),
     Rule(
-        "AR214 unusual-evidence info",
+        "AR214 unusual-evidence info per-file",
         summary="The evidence has another shape than its subset has, or none of the five shapes known.",
         message="evidence is {found}; {expected} is expected",
         upstream="nothing in the framework reads it; converters that do will leave it out",
@@ -376,7 +371,6 @@ QUESTION_RULES: tuple[Rule, ...] = (
         bad='[{"id": "s1", "question": "When?", "answer": "1871", "evidence": 7}]',
         good='[{"id": "s1", "question": "When?", "answer": "1871", "evidence": ""}]',
         source="dataset card",
-        per_file=True,
     ),
     Rule(
         "AR215 repeated-question warning",
@@ -401,7 +395,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="dataset card",
     ),
     Rule(
-        "AR217 punctuation-in-answer info",
+        "AR217 punctuation-in-answer info per-file",
         summary="An answer has a hyphen or another mark inside, which scoring deletes without a blank.",
         message="{field} {value} is compared as {compared}",
         upstream="marks are deleted, not spaced: anglo saxon does not contain Anglo-Saxon",
@@ -409,7 +403,6 @@ QUESTION_RULES: tuple[Rule, ...] = (
         bad='[{"id": "s1", "question": "Whose work is it?", "answer": "Anglo-Saxon"}]',
         good='[{"id": "s1", "question": "Whose work is it?", "answer": "Norman"}]',
         source="normalize_answer in eval.py",
-        per_file=True,
     ),
     Rule(
         "AR218 no-questions warning",
@@ -434,7 +427,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         source="dataset card",
     ),
     Rule(
-        "AR220 unknown-question-type info",
+        "AR220 unknown-question-type info per-file",
         summary="A question_type that the published subset does not have.",
         message="question_type {value} is none of {subset}: {expected}",
         upstream="nothing in the framework reads it; tables by question type get one row more",
@@ -442,7 +435,6 @@ QUESTION_RULES: tuple[Rule, ...] = (
         bad='[{"id": "1", "source": "hotpotqa", "question": "When?", "answer": "1871", "question_type": "Bridge"}]',
         good='[{"id": "1", "source": "hotpotqa", "question": "When?", "answer": "1871", "question_type": "bridge"}]',
         source="dataset card",
-        per_file=True,
     ),
 )
 
@@ -511,7 +503,7 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         source="ReadChunkTool.execute in read_chunk.py",
     ),
     Rule(
-        "AR307 evaluated-predictions info",
+        "AR307 evaluated-predictions info per-file",
         summary="The predictions have been evaluated: evaluation writes its scores into the same file.",
         message="status {value} was written by an evaluation",
         upstream="evaluation has overwritten the file that the run wrote",
@@ -519,7 +511,6 @@ PREDICTION_RULES: tuple[Rule, ...] = (
         bad='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871", "status": "answered"}',
         good='{"qid": "1", "question": "When?", "gold_answer": "1871", "pred_answer": "1871"}',
         source="evaluate in eval.py",
-        per_file=True,
     ),
     Rule(
         "AR308 unknown-question warning",

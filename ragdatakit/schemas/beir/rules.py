@@ -135,7 +135,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="GenericDataLoader._load_corpus and _load_queries in beir/datasets/data_loader.py",
     ),
     _rule(
-        "BE118 missing-title warning",
+        "BE118 missing-title warning per-file",
         summary="A document without a title, or whose title is not a string.",
         message="there is no title that is a string",
         upstream="the loader stores null, and encoders that put title and text together stop with TypeError",
@@ -143,7 +143,6 @@ FILE_RULES: tuple[Rule, ...] = (
         fix=("safe: add an empty title", RENAMED_WORDS),
         bad='{"_id": "d1", "text": "A pear tree."}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
-        per_file=True,
         source=_CORPUS,
     ),
     _rule(
@@ -321,12 +320,11 @@ SET_RULES: tuple[Rule, ...] = (
         good="q1\td2\t1",
     ),
     _rule(
-        "BE206 query-without-judgement warning",
+        "BE206 query-without-judgement warning per-file",
         summary="A query that no file of judgements finds a relevant document for.",
         message="query {value} has no relevant document in any split",
         upstream="the loader drops queries without judgements; those without relevant documents score 0",
         hint="add or correct its judgements, or remove the query",
-        per_file=True,
         source="GenericDataLoader.load",
         bad='queries.jsonl: {"_id": "q3", "text": "pears"}\nqrels:         q3\td1\t0',
         good='queries.jsonl: {"_id": "q3", "text": "pears"}\nqrels:         q3\td1\t1',
@@ -342,12 +340,11 @@ SET_RULES: tuple[Rule, ...] = (
         good="train.tsv: q2\td3\t1\ntest.tsv:  q1\td1\t1",
     ),
     _rule(
-        "BE208 duplicate-text warning",
+        "BE208 duplicate-text warning per-file",
         summary="Two documents with one text.",
         message="the text is that of an earlier document",
         upstream="where the ids differ, the loader takes both, and only the one that is judged counts as found",
         hint="keep one of them, and judge it; where many have one text, such as a banner, restore their own",
-        per_file=True,
         bad=(
             '{"_id": "d1", "text": "Two boats mapped the reef."}\n{"_id": "d4", "text": "Two boats mapped the reef."}'
         ),

@@ -111,12 +111,11 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="not checked by the notebook",
     ),
     _rule(
-        "CR024 unusual-chunk-id warning",
+        "CR024 unusual-chunk-id warning per-file",
         summary="A chunk_id is not made of the document's id and the chunk's index, or a context has that of no chunk.",
         message="{value} is not {expected}",
         upstream="nothing looks at it; whoever makes the id of the two does not find the chunk",
         hint="call the chunk by its document and its index",
-        per_file=True,
         bad=_with("doc_1_chunk_1", "second"),
         source="not checked by the notebook",
     ),

@@ -117,12 +117,11 @@ QUESTION_RULES: tuple[Rule, ...] = (
         bad=_GOLDEN + "\n" + _GOLDEN,
     ),
     _rule(
-        "CR029 question-without-answer warning",
+        "CR029 question-without-answer warning per-file",
         summary="A question has no answer, or one that is not a string.",
         message="there is no answer",
         upstream="the evaluation of retrieval does not read it; answers cannot be compared with it",
         hint="write the answer as a string",
-        per_file=True,
         bad=_with('"answer": "Joss", ', ""),
         source="not read by the notebook",
     ),

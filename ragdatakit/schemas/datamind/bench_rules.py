@@ -83,7 +83,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         source=_EVALUATE,
     ),
     _rule(
-        "DM508 short-reference warning",
+        "DM508 short-reference warning per-file",
         summary="A reference_answer of one or two letters or digits.",
         message="reference_answer is {value}",
         upstream={"v1": "looks for it anywhere in the reply, inside other words too"},
@@ -91,16 +91,14 @@ BENCH_RULES: tuple[Rule, ...] = (
         bad='{"question": "How many?", "reference_answer": "8"}',
         good='{"question": "How many?", "reference_answer": "eight boats"}',
         source="benchmark/evaluate.py:exact_match",
-        per_file=True,
     ),
     _rule(
-        "DM509 missing-question-id warning",
+        "DM509 missing-question-id warning per-file",
         summary="Questions without a question_id.",
         message="question_id is {fault}",
         upstream={"v1": "accepts it; results can be matched by their index only"},
         hint="give every question an id of its own",
         bad='{"question": "Who?"}',
-        per_file=True,
     ),
     _rule(
         "DM510 duplicate-question-id warning",

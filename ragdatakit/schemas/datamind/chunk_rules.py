@@ -85,7 +85,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source=f"{_V1}, {_V2}",
     ),
     Rule(
-        "DM207 padded-text warning",
+        "DM207 padded-text warning per-file",
         summary="A text with white space at its start or end.",
         message="text starts or ends with white space",
         upstream={"v2": "strips it, so that offsets and text differ from v1"},
@@ -93,7 +93,6 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='{"text": " Spring tides"}',
         good='{"text": "Spring tides"}',
         source=_V2,
-        per_file=True,
     ),
     Rule(
         "DM208 metadata-not-object error",
@@ -282,7 +281,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         source="DataMind-Doc, on the length of chunks; modules/rag/indexer.py:load_pre_chunked",
     ),
     Rule(
-        "DM224 very-short-chunk info",
+        "DM224 very-short-chunk info per-file",
         summary="A text of fewer than ten characters.",
         message="text has {length} character(s)",
         upstream={"v1": "embeds it like any other", "v2": "embeds it like any other"},
@@ -290,7 +289,6 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='{"text": "Tides."}',
         good='{"text": "Neap tides follow the quarters."}',
         source="DataMind-Doc, on the length of chunks; modules/rag/indexer.py:load_pre_chunked",
-        per_file=True,
     ),
     Rule(
         "DM225 partial-index warning",

@@ -66,7 +66,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         source=_V1,
     ),
     Rule(
-        "DM256 image-with-text-modality warning",
+        "DM256 image-with-text-modality warning per-file",
         summary="A chunk with an image_path whose modality is text or not given.",
         message="there is an image_path, and modality is {state}",
         upstream={"v1": "processes the image anyway, and does not mark the chunk as one with an image"},
@@ -74,7 +74,6 @@ IMAGE_RULES: tuple[Rule, ...] = (
         bad='{"text": "a", "image_path": "images/moon.png"}',
         good='{"text": "a", "image_path": "images/moon.png", "modality": "text_image"}',
         source=_V1,
-        per_file=True,
     ),
     Rule(
         "DM257 image-only-chunk error",

@@ -52,7 +52,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     _rule(
-        "GF604 untrimmed-part warning",
+        "GF604 untrimmed-part warning per-file",
         summary="A name in kg.txt with white space before or after it.",
         message="{value} begins or ends with white space",
         upstream="it is kept: another entity than the one without",
@@ -61,10 +61,9 @@ LEGACY_RULES: tuple[Rule, ...] = (
         bad="osprey, towed, lena",
         good=_GOOD_TRIPLES,
         source=_KG,
-        per_file=True,
     ),
     _rule(
-        "GF605 empty-part warning",
+        "GF605 empty-part warning per-file",
         summary="A line of kg.txt with an empty name or relation.",
         message="a part of the line is empty",
         upstream="it is taken as a name like any other",
@@ -72,10 +71,9 @@ LEGACY_RULES: tuple[Rule, ...] = (
         bad="osprey,,lena",
         good=_GOOD_TRIPLES,
         source=_KG,
-        per_file=True,
     ),
     _rule(
-        "GF606 double-comma-delimiter error",
+        "GF606 double-comma-delimiter error per-file",
         summary="kg.txt separates by two commas, as a fork of the framework does.",
         message="the parts are separated by two commas",
         upstream="release 1.0.0 counts five parts and skips the line; only the fork reads it",
@@ -83,10 +81,9 @@ LEGACY_RULES: tuple[Rule, ...] = (
         bad="osprey,,towed,,lena",
         good=_GOOD_TRIPLES,
         source=_KG,
-        per_file=True,
     ),
     _rule(
-        "GF607 repeated-triple warning",
+        "GF607 repeated-triple warning per-file",
         summary="A line appears twice in kg.txt.",
         message="duplicate line",
         upstream="it is kept as a second edge",
@@ -94,7 +91,6 @@ LEGACY_RULES: tuple[Rule, ...] = (
         bad="osprey,towed,lena\nosprey,towed,lena",
         good=_GOOD_TRIPLES,
         source=_KG,
-        per_file=True,
     ),
     _rule(
         "GF608 unknown-document-entity error",
@@ -113,14 +109,13 @@ LEGACY_RULES: tuple[Rule, ...] = (
         bad='{"Harbour log": ["osprey", "lena"], "Dock log": ["lena"]}',
     ),
     _rule(
-        "GF610 document-without-entities warning",
+        "GF610 document-without-entities warning per-file",
         summary="A document of dataset_corpus.json is not in document2entities.json.",
         message="the document {value} is not in document2entities.json",
         upstream="it can never be retrieved",
         hint="add its entities, or leave it out of the corpus",
         bad='{"Harbour log": "The tug Osprey towed the barge Lena.", "Dock log": "Closed."}',
         good='{"Harbour log": "The tug Osprey towed the barge Lena."}',
-        per_file=True,
     ),
     _rule(
         "GF611 entities-not-list error",

@@ -213,17 +213,16 @@ NODE_RULES: tuple[Rule, ...] = (
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log", "lena"]}')}]""",
     ),
     _rule(
-        "GF421 no-document-target warning",
+        "GF421 no-document-target warning per-file",
         summary="A question without a target node of type document, by which the trainer evaluates.",
         message="no target node is a document",
         upstream="recall is infinite for it, and a batch of such questions alone stops with RuntimeError in max()",
         hint="name the documents that hold the answer, or evaluate by another type",
         bad=f"""[{_sample(end='"target_nodes": {"entity": ["lena"]}')}]""",
         source=_TRAINER,
-        per_file=True,
     ),
     _rule(
-        "GF422 no-entity-target warning",
+        "GF422 no-entity-target warning per-file",
         summary="A question without a target node of type entity, by which the entity loader's trainer evaluates, too.",
         message="no target node is an entity",
         upstream={
@@ -232,7 +231,6 @@ NODE_RULES: tuple[Rule, ...] = (
         hint="name the entities of the answer, or evaluate by documents only",
         bad=f"""[{_sample(end='"target_nodes": {"document": ["Harbour log"]}')}]""",
         source=_TRAINER,
-        per_file=True,
     ),
     _rule(
         "GF423 supporting-document-not-node warning",
@@ -246,7 +244,7 @@ NODE_RULES: tuple[Rule, ...] = (
 
 ANSWER_RULES: tuple[Rule, ...] = (
     _rule(
-        "GF424 missing-answer warning",
+        "GF424 missing-answer warning per-file",
         summary="A processed question without an answer.",
         message="there is no answer",
         upstream="training needs none; answering and its evaluation (workflow/qa.py) stop with KeyError",
@@ -254,7 +252,6 @@ ANSWER_RULES: tuple[Rule, ...] = (
         bad=_GOOD,
         good=_ANSWERED,
         source=_EVALUATION,
-        per_file=True,
     ),
     _rule(
         "GF425 answer-not-text error",
@@ -301,7 +298,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         source=f"{_EVALUATION}: RetrievalEvaluator",
     ),
     _rule(
-        "GF429 missing-evaluation-field info",
+        "GF429 missing-evaluation-field info per-file",
         summary="A processed question without supporting_documents or answer_aliases.",
         message="there is no {field}",
         upstream="training does not need it; agent QA reads supporting_documents, the evaluators of MuSiQue and "
@@ -310,7 +307,6 @@ ANSWER_RULES: tuple[Rule, ...] = (
         bad=_GOOD,
         good=_ANSWERED,
         source=f"{_EVALUATION}, qa_ircot_inference.py",
-        per_file=True,
     ),
     _rule(
         "GF430 question-in-train-and-test warning",

@@ -79,7 +79,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_KG,
     ),
     Rule(
-        "GF507 unusable-document warning",
+        "GF507 unusable-document warning per-file",
         summary="A document of raw/documents.json is not a text, next to a complete stage1.",
         message="the document is {value}, expected a text",
         upstream="the loaders only parse the file; building stage1 again would stop with TypeError",
@@ -87,10 +87,9 @@ RAW_RULES: tuple[Rule, ...] = (
         bad='{"Harbour log": ["The tug Osprey."]}',
         good='{"Harbour log": "The tug Osprey."}',
         source=_KG,
-        per_file=True,
     ),
     Rule(
-        "GF508 unusable-raw-questions warning",
+        "GF508 unusable-raw-questions warning per-file",
         summary="A raw file of questions is not a list of objects, next to a stage1 file of that name.",
         message="found {value}; expected a JSON list of objects",
         upstream="nothing reads it; building the questions of stage1 again would stop",
@@ -98,7 +97,6 @@ RAW_RULES: tuple[Rule, ...] = (
         bad='raw/test.json: {"questions": []}',
         good="raw/test.json: []",
         source=_SFT,
-        per_file=True,
     ),
     Rule(
         "GF510 missing-raw-field error",
@@ -121,7 +119,7 @@ RAW_RULES: tuple[Rule, ...] = (
         source=_SFT,
     ),
     Rule(
-        "GF512 missing-raw-answer error",
+        "GF512 missing-raw-answer error per-file",
         summary="A raw question without an answer.",
         message="there is no answer",
         upstream={"reasoner": "HippoRAG2Constructor, its default, stops with KeyError: 'answer'"},
@@ -129,10 +127,9 @@ RAW_RULES: tuple[Rule, ...] = (
         bad=f'[{{{_RAW}, "supporting_documents": ["Harbour log"]}}]',
         good=_GOOD_RAW,
         source=f"{_BUILD}: HippoRAG2Constructor",
-        per_file=True,
     ),
     Rule(
-        "GF513 raw-text-not-ascii warning",
+        "GF513 raw-text-not-ascii warning per-file",
         summary="Documents with hardly any letter of A to Z.",
         message="{percent:.0f} % of the letters are A to Z",
         upstream="construction makes spaces of all other letters: accents leave gaps, other scripts yield no entities",
@@ -140,10 +137,9 @@ RAW_RULES: tuple[Rule, ...] = (
         bad='{"港の記録": "曳船は艀を港へ引いた。"}',
         good=_GOOD_DOCUMENTS,
         source=f"{_KG}, processing_phrases",
-        per_file=True,
     ),
     Rule(
-        "GF514 raw-nodes-overwritten warning",
+        "GF514 raw-nodes-overwritten warning per-file",
         summary="A raw question has start_nodes or target_nodes.",
         message="a raw question has {field}",
         upstream="construction overwrites it",
@@ -151,10 +147,9 @@ RAW_RULES: tuple[Rule, ...] = (
         bad=f'[{{{_RAW}, {_ANSWER}, "start_nodes": {{"entity": ["osprey"]}}}}]',
         good=_GOOD_RAW,
         source=_SFT,
-        per_file=True,
     ),
     Rule(
-        "GF515 supporting-facts-ignored warning",
+        "GF515 supporting-facts-ignored warning per-file",
         summary="A raw question has supporting_facts, as up to release 1.0, and no supporting_documents.",
         message="a question has supporting_facts and no supporting_documents",
         upstream="construction looks at supporting_documents only: the targets come out empty",
@@ -162,7 +157,6 @@ RAW_RULES: tuple[Rule, ...] = (
         bad=f'[{{{_RAW}, "answer": "Lena", "supporting_facts": ["Harbour log"]}}]',
         good=_GOOD_RAW,
         source=_SFT,
-        per_file=True,
     ),
     Rule(
         "GF516 unknown-supporting-document warning",
@@ -224,7 +218,7 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         source=_CACHE,
     ),
     Rule(
-        "GF710 predictions-file info",
+        "GF710 predictions-file info per-file",
         summary="A file that retrieval has written: questions with the nodes that were found.",
         message="this is the output of a retrieval, not a dataset",
         upstream="the loaders do not read it; answering (workflow/qa.py) does",
@@ -232,7 +226,6 @@ OUTPUT_RULES: tuple[Rule, ...] = (
         bad="predictions_test.json",
         good="processed/stage1/test.json",
         source="gfm-rag 57e3e28 workflow/sft_training.py",
-        per_file=True,
         counted=False,
     ),
     Rule(

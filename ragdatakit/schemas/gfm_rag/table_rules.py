@@ -134,7 +134,7 @@ FILE_RULES: tuple[Rule, ...] = (
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
     ),
     _rule(
-        "GF110 shifted-columns error",
+        "GF110 shifted-columns error per-file",
         summary="From the first row on there are more cells than columns: an unquoted or a trailing comma everywhere.",
         message="the first row has {fields} cells, the header {expected} columns",
         upstream=(
@@ -147,7 +147,6 @@ FILE_RULES: tuple[Rule, ...] = (
         ),
         bad=f"{_NODES}osprey,entity,{{}},\nlena,entity,{{}},",
         good=f"{_GOOD_NODES}\nlena,entity,{{}}",
-        per_file=True,
         counted=False,
         fix="safe: remove the comma that ends each row, if nothing is behind any of them",
         reveals=("GF10", "no-rows", "GF2", "GF3", "GF41", "GF42", "GF8"),
@@ -289,7 +288,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         good=f"{_NODES}osprey,entity,\"{{'built': [1901, 1902]}}\"",
     ),
     _rule(
-        "GF208 attributes-not-portable info",
+        "GF208 attributes-not-portable info per-file",
         summary="Attributes that are a Python literal and not the same in JSON, as the framework itself writes them.",
         message="the attributes are not the same in Python and in JSON: {reason}",
         upstream="the loaders read Python; tools that believe the documentation, which says JSON, stop or misread it",
@@ -300,7 +299,6 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         fix="safe: write the attributes as JSON",
         bad=f"{_NODES}osprey,entity,\"{{'kind': 'tug'}}\"",
         good=f'{_NODES}osprey,entity,"{{""kind"": ""tug""}}"',
-        per_file=True,
         numbered=False,
     ),
 )
@@ -377,25 +375,23 @@ NAME_RULES: tuple[Rule, ...] = (
         good="name,type,attributes\nosprey,entity,{}",
     ),
     _rule(
-        "GF216 mixed-name-kinds warning",
+        "GF216 mixed-name-kinds warning per-file",
         summary="A file that pandas reads in several chunks has names that look like numbers, and others.",
         message="{numeric:,} of {rows:,} cells of {column} look like numbers",
         upstream="a chunk in which all do becomes numbers: once rows are sorted or added, edges may be dropped",
         hint="put a word in front of such names (`n:1901`), in every file",
         bad="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: 1901, 1902, …",
         good="rows 1 to 9,000: osprey, lena, …\nrows 400,000 to 409,000: n:1901, n:1902, …",
-        per_file=True,
         counted=False,
     ),
     _rule(
-        "GF217 number-like-name warning",
+        "GF217 number-like-name warning per-file",
         summary="All names but one look like numbers.",
         message="of {column}, only {value} keeps pandas from reading numbers",
         upstream="the names stay as they are thanks to this one cell; without it all of them would become numbers",
         hint="put a word in front of such names (`n:1901`), in every file",
         bad=f"{_NODES}1901,entity,{{}}\n1902,entity,{{}}\nlena,entity,{{}}",
         good=f"{_NODES}n:1901,entity,{{}}\nn:1902,entity,{{}}\nlena,entity,{{}}",
-        per_file=True,
         counted=False,
     ),
     _rule(
@@ -441,14 +437,13 @@ NAME_RULES: tuple[Rule, ...] = (
         good=_GOOD_NODES,
     ),
     _rule(
-        "GF221 empty-type warning",
+        "GF221 empty-type warning per-file",
         summary="A node with an empty type.",
         message="the type is empty",
         upstream="it is taken as a type like any other, which nothing asks for",
         hint="write entity, document or the type you want to ask for",
         bad=f"{_NODES}osprey,,{{}}",
         good=_GOOD_NODES,
-        per_file=True,
     ),
     _rule(
         "GF222 reserved-inverse-name warning",

@@ -103,7 +103,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         source="query/input/loaders/dfs.py: read_communities",
     ),
     _rule(
-        "GR112 stray-community-relationship warning",
+        "GR112 stray-community-relationship warning per-file",
         summary="A relationship of a community that does not exist, or whose ends are not both members.",
         message="{reason}",
         upstream="queries do not read it; reports are made of it",
@@ -111,10 +111,9 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         bad='{"community": 0, "relationship_ids": ["r9"]} without a relationship r9',
         good='{"community": 0, "relationship_ids": ["r1"]}',
         source="index/workflows/create_communities.py",
-        per_file=True,
     ),
     _rule(
-        "GR115 entity-without-community warning",
+        "GR115 entity-without-community warning per-file",
         summary="Entities that are in no community.",
         message="the entity {value} is in no community",
         upstream="no query with a community level finds it, which is the usual case; 3.x clusters the largest "
@@ -123,7 +122,6 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
         bad="an entity whose id no community has in entity_ids",
         good='{"community": 0, "entity_ids": ["e1"]}',
         source=f"{_ADAPTERS}: read_indexer_entities",
-        per_file=True,
     ),
     _rule(
         "GR122 no-community-in-reach error",

@@ -113,7 +113,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source=f"{_MIXED}: _build_text_unit_context",
     ),
     _rule(
-        "GR114 unknown-subject warning",
+        "GR114 unknown-subject warning per-file",
         summary="A claim about what is no entity.",
         message="there is no entity {value}",
         upstream="the claim is never shown",
@@ -121,10 +121,9 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         bad='{"subject_id": "REEFS"} without an entity REEFS',
         good='{"subject_id": "REEF"}',
         source="query/input/retrieval/covariates.py",
-        per_file=True,
     ),
     _rule(
-        "GR124 empty-claim warning",
+        "GR124 empty-claim warning per-file",
         summary="A claim without a subject, or with nothing but one: what an answer without claims becomes.",
         message="a claim without {missing}",
         upstream="the claim says nothing; GraphRAG makes one of each answer that has no claims",
@@ -132,6 +131,5 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         bad='{"subject_id": ""}',
         good='{"subject_id": "REEF", "type": "FACT"}',
         source="index/operations/extract_covariates/claim_extractor.py",
-        per_file=True,
     ),
 )

@@ -73,7 +73,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source=f"{_COMMUNITY}: _compute_community_weights",
     ),
     _rule(
-        "GR010 number-unlike-place warning",
+        "GR010 number-unlike-place warning per-file",
         summary="A text unit whose human_readable_id is not its place in the table, counted from 0.",
         message="human_readable_id is {value}, expected {expected}, the place in the table counted from 0",
         upstream="text units are cited by their place, so the number in an answer is not this one",
@@ -81,10 +81,9 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"human_readable_id": 7} in the first row',
         good='{"human_readable_id": 0} in the first row',
         source="query/input/loaders/dfs.py: read_text_units",
-        per_file=True,
     ),
     _rule(
-        "GR011 odd-id info",
+        "GR011 odd-id info per-file",
         summary="Ids of another shape than most of their table.",
         message="the id {value} is not of the shape of most others ({shape})",
         upstream="it loads; the row may come from elsewhere",
@@ -92,7 +91,6 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"id": "entity 1"} among ids that are UUIDs',
         good='{"id": "5b2c0d1e-0a59-4d2c-9d7e-3f0f3f6f2a11"}',
         source="index/workflows",
-        per_file=True,
     ),
     _rule(
         "GR012 title-not-normal warning",
@@ -105,7 +103,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source="graphs/stable_lcc.py: _normalize_name",
     ),
     _rule(
-        "GR013 no-type info",
+        "GR013 no-type info per-file",
         summary="An entity without a type.",
         message="the entity {value} has no type",
         upstream="it loads; releases before 3.0 made such entities of ends of relationships that were not extracted",
@@ -113,7 +111,6 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"title": "REEF", "type": ""}',
         good='{"title": "REEF", "type": "GEO"}',
         source="index/operations/extract_graph",
-        per_file=True,
     ),
     _rule(
         "GR014 no-rank error",
@@ -136,7 +133,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source=f"{_COMMUNITY}: _is_included",
     ),
     _rule(
-        "GR032 report-below-usual-level warning",
+        "GR032 report-below-usual-level warning per-file",
         summary="Reports of a level that the usual queries do not read.",
         message="the level is {value}",
         upstream="queries read levels 0 to 2 unless they are given another --community-level",
@@ -144,7 +141,6 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"community": 40, "level": 3}',
         good='{"community": 40, "level": 2}',
         source="query/indexer_adapters.py: _filter_under_community_level",
-        per_file=True,
     ),
     _rule(
         "GR015 report-unlike-json warning",
@@ -157,7 +153,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source="index/operations/summarize_communities",
     ),
     _rule(
-        "GR016 odd-period warning",
+        "GR016 odd-period warning per-file",
         summary="A period that is not a date.",
         message="period is {value}, expected a date such as 2026-01-05",
         upstream="it loads; updates of the index copy it",
@@ -165,7 +161,6 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"period": "yesterday"}',
         good='{"period": "2024-11-23"}',
         source="index/update/communities.py",
-        per_file=True,
     ),
     _rule(
         "GR017 odd-size warning",
@@ -178,7 +173,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source="index/workflows/create_communities.py",
     ),
     _rule(
-        "GR018 odd-degree warning",
+        "GR018 odd-degree warning per-file",
         summary="A degree or frequency that is not what the tables say.",
         message="{column} is {value}, the tables say {counted}",
         upstream="entities and relationships are ranked by it: others are taken into the context",
@@ -186,7 +181,6 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"title": "REEF", "degree": 5} with 2 relationships',
         good='{"title": "REEF", "degree": 2} with 2 relationships',
         source="graphs/compute_degree.py",
-        per_file=True,
     ),
     _rule(
         "GR020 numeric-ids error",
@@ -209,7 +203,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source="data_model/dfs.py: split_list_column",
     ),
     _rule(
-        "GR024 list-as-text warning",
+        "GR024 list-as-text warning per-file",
         summary="A list in Parquet that is written as a text.",
         message="{column} is the text {value}",
         upstream="GraphRAG 3.x cuts it at commas, older releases take it for one id",
@@ -217,7 +211,6 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"text_unit_ids": "t1,t2"}',
         good='{"text_unit_ids": ["t1", "t2"]}',
         source="data_model/dfs.py: split_list_column",
-        per_file=True,
     ),
     _rule(
         "GR025 no-text warning",
@@ -240,7 +233,7 @@ ROW_RULES: tuple[Rule, ...] = (
         source=_TYPED,
     ),
     _rule(
-        "GR035 repeated-number warning",
+        "GR035 repeated-number warning per-file",
         summary="Two rows have the same human_readable_id.",
         message="human_readable_id {value} is that of row {first}, too",
         upstream="answers cite the number, and nobody knows which of the two is meant",
@@ -248,6 +241,5 @@ ROW_RULES: tuple[Rule, ...] = (
         bad='{"human_readable_id": 3} in two rows',
         good='{"human_readable_id": 3} and {"human_readable_id": 4}',
         source="query/input/loaders/dfs.py",
-        per_file=True,
     ),
 )

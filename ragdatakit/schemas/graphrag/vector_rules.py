@@ -32,7 +32,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         source=_STORE,
     ),
     _rule(
-        "GR203 no-vector warning",
+        "GR203 no-vector warning per-file",
         summary="Text units, entities or reports that have no vector, though others have.",
         message="{value} of {table} has no vector",
         upstream="searches by similarity never find it; DRIFT search stops where a report has none",
@@ -40,10 +40,9 @@ VECTOR_RULES: tuple[Rule, ...] = (
         bad="text unit t2 without a row in embeddings.text_unit_text",
         good='{"id": "t2", "embedding": [0.1, 0.2]}',
         source=f"{_STORE}; query/structured_search/drift_search/drift_context.py",
-        per_file=True,
     ),
     _rule(
-        "GR204 stray-vector warning",
+        "GR204 stray-vector warning per-file",
         summary="A vector of what is not in its table.",
         message="there is no {value} in {table}",
         upstream="it takes a place among the nearest vectors, and is then left out",
@@ -51,7 +50,6 @@ VECTOR_RULES: tuple[Rule, ...] = (
         bad='{"id": "t9", "embedding": [0.1, 0.2]} without a text unit t9',
         good='{"id": "t1", "embedding": [0.1, 0.2]}',
         source="query/context_builder/entity_extraction.py: map_query_to_entities",
-        per_file=True,
     ),
     _rule(
         "GR205 odd-vector warning",

@@ -40,12 +40,11 @@ CORPUS_RULES: tuple[Rule, ...] = (
         source="main.py: main (title, newline and text make the passage)",
     ),
     Rule(
-        "HR004 idx-out-of-order warning",
+        "HR004 idx-out-of-order warning per-file",
         summary="The idx of the passages are not 0, 1, 2 … in order.",
         message="idx is {value}; {expected} is expected here",
         upstream="today's code does not read it; whoever does takes it for the place in the corpus",
         hint="number the passages from 0, or leave idx out",
-        per_file=True,
         bad='[{"idx": 1, "title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         good='[{"idx": 0, "title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         source="main.py: main (reads title and text only)",

@@ -21,7 +21,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='"full_doc_id": "doc-1", with doc-1 in kv_store_full_docs.json',
     ),
     _rule(
-        "LR202 chunk-without-document warning",
+        "LR202 chunk-without-document warning per-file",
         summary="A chunk that came with a custom graph: what it names as its document is an alias.",
         message="{value} is an alias, no document",
         upstream="it is found as any other; no document can be deleted to remove it",
@@ -29,7 +29,6 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         bad='"source_id": "c1", "full_doc_id": "c1"',
         good='"source_id": "c1", "full_doc_id": "doc-1"',
         source="lightrag.py: ainsert_custom_kg",
-        per_file=True,
     ),
     _rule(
         "LR203 status-without-document warning",
@@ -77,14 +76,13 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         good='"chunk_order_index": 0 and "chunk_order_index": 1',
     ),
     _rule(
-        "LR208 gap-in-chunks warning",
+        "LR208 gap-in-chunks warning per-file",
         summary="The places of a document's chunks have a gap.",
         message="{document} has chunks at {found} of the places 0 to {value}, and none at {missing}",
         upstream="a chunk is lost, or has the place of another",
         hint="insert the document again, or number its chunks from 0",
         bad="places 0 and 2",
         good="places 0 and 1",
-        per_file=True,
     ),
     _rule(
         "LR211 unknown-source error",

@@ -174,7 +174,7 @@ STORE_RULES: tuple[Rule, ...] = (
         source="base.py: DocProcessingStatus",
     ),
     _rule(
-        "LR117 unlike-chunk-id warning",
+        "LR117 unlike-chunk-id warning per-file",
         summary="The id of a chunk is none that any version would give it.",
         message="chunk {value} is called neither by its document and place nor by the MD5 of its content",
         upstream="nothing checks it; the same document inserted again makes a second chunk",
@@ -182,10 +182,9 @@ STORE_RULES: tuple[Rule, ...] = (
         bad='{"c1": {"content": "Joss Alder", "full_doc_id": "doc-1"}}',
         good='{"doc-1-chunk-000": {"content": "Joss Alder", "full_doc_id": "doc-1", "chunk_order_index": 0}}',
         source="utils_pipeline.py: build_chunks_dict_from_chunking_result",
-        per_file=True,
     ),
     _rule(
-        "LR118 unlike-document-id info",
+        "LR118 unlike-document-id info per-file",
         summary="The id of a document is none that LightRAG would give it by itself.",
         message="document {value} is called neither by the MD5 of its file's name nor of its content",
         upstream="nothing checks it; the same file inserted again is a second document",
@@ -193,7 +192,6 @@ STORE_RULES: tuple[Rule, ...] = (
         bad='{"harbour": {"content": "Joss Alder"}}',
         good='{"doc-821d40870c78899600d64971bc0497a4": {"content": "Joss Alder", "file_path": "harbour.txt"}}',
         source="pipeline.py: _add_content",
-        per_file=True,
     ),
     _rule(
         "LR119 unusable-tracking-record warning",

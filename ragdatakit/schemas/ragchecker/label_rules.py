@@ -59,7 +59,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=f"{_COMPUTED}: evaluate_precision",
     ),
     _rule(
-        "RC012 incomplete-labels warning",
+        "RC012 incomplete-labels warning per-file",
         summary="A row has some of the four sets of labels, and lacks others.",
         message="{missing} is missing, although other labels are there",
         upstream="the tool asks a model for what is missing",
@@ -67,7 +67,6 @@ LABEL_RULES: tuple[Rule, ...] = (
         bad='"retrieved2answer": null',
         good='"retrieved2answer": [["Entailment"], ["Neutral"]]',
         source="ragchecker/evaluator.py: RAGChecker.check_claims",
-        per_file=True,
     ),
     _rule(
         "RC020 labels-not-list error",
@@ -133,7 +132,7 @@ LABEL_RULES: tuple[Rule, ...] = (
         source=_AGGREGATED,
     ),
     _rule(
-        "RC028 labels-without-claims warning",
+        "RC028 labels-without-claims warning per-file",
         summary="A row has labels, and lacks the claims that they are about.",
         message="{missing} is missing, although its labels are there",
         upstream="the metrics are computed from the labels; nothing says which claims they are about",
@@ -141,7 +140,6 @@ LABEL_RULES: tuple[Rule, ...] = (
         bad='"response_claims": null',
         good='"response_claims": [["Joss Alder", "mapped", "the reef"]]',
         source=f"{_COMPUTED} (claims are not read)",
-        per_file=True,
     ),
     _rule(
         "RC029 claims-not-list error",

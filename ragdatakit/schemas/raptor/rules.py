@@ -296,12 +296,11 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         source="tree_retriever.py: retrieve_information",
     ),
     _rule(
-        "RP107 several-parents warning",
+        "RP107 several-parents warning per-file",
         summary="A node with several parents: RAPTOR's clusters overlap, so that the tree is none.",
         message="node {value} has {parents} parents",
         upstream="it loads, and the traversal takes the node once; whatever expects one parent a node loses the others",
         hint="nothing, if the tree was built with soft clusters; else remove it from the other children",
-        per_file=True,
         bad='[{"index": 2, "children": [0, 1], …}, {"index": 3, "children": [1], …}]',
         good='[{"index": 2, "children": [0], …}, {"index": 3, "children": [1], …}]',
         source="cluster_utils.py: GMM_cluster (probability above 0.1)",

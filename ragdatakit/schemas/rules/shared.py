@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
         source="gzip.open in Python's library, through which the loaders read",
     ),
     Rule(
-        "RD107 invalid-utf8 error",
+        "RD107 invalid-utf8 error per-file",
         summary="Bytes that are not UTF-8 text.",
         message="byte 0x{byte:02x} is not UTF-8",
         upstream="the loader stops with UnicodeDecodeError",
@@ -79,7 +79,6 @@ RULES: tuple[Rule, ...] = (
         bad="caf\\xe9   (Latin-1)",
         good="caf\\xc3\\xa9   (UTF-8)",
         source='open(encoding="utf-8") in Python\'s library',
-        per_file=True,
     ),
     Rule(
         "RD108 byte-order-mark error",
@@ -93,12 +92,11 @@ RULES: tuple[Rule, ...] = (
         source='open(encoding="utf-8") and json.loads in Python\'s library',
     ),
     Rule(
-        "RD109 mixed-line-endings warning",
+        "RD109 mixed-line-endings warning per-file",
         summary="Some lines end in CR LF and some in LF.",
         message="ends in {found}, while the file's first line ends in {expected}",
         upstream="JSON readers do not mind; line tools and CSV readers split or keep the CR",
         hint="convert the file to LF (`dos2unix FILE`)",
-        per_file=True,
         numbered=False,
         fix="safe: end all lines in LF",
         bad="line 1 CR LF\nline 2 LF",
@@ -106,12 +104,11 @@ RULES: tuple[Rule, ...] = (
         source="universal newlines of open() in Python's library",
     ),
     Rule(
-        "RD110 lone-carriage-return warning",
+        "RD110 lone-carriage-return warning per-file",
         summary="A carriage return without a line feed ends a line for Python's text reader, and for few others.",
         message="a carriage return (CR) without a line feed ends this line",
         upstream="Python's text mode ends a line there; DuckDB, orjson and line tools do not",
         hint="convert the file to LF line ends (`tr '\\r' '\\n'`)",
-        per_file=True,
         numbered=False,
         bad="line 1 CR line 2 LF",
         good="line 1 LF\nline 2 LF",
@@ -138,7 +135,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check failed: no loader is involved",
     ),
     Rule(
-        "RD113 unreliable-key warning",
+        "RD113 unreliable-key warning per-file",
         summary="The id of a record cannot be read, or not reliably, and references lead to no record: some of them "
         "may mean this one.",
         message="the id of this record cannot be read for sure{more}, so it may be called missing elsewhere",
@@ -147,7 +144,6 @@ RULES: tuple[Rule, ...] = (
         bad='{"qid": "1x", "text": "how to prune a pear tree"}',
         good='{"qid": 1, "text": "how to prune a pear tree"}',
         source="ragdata's own check of references; the loader's verdict is that of the other finding at this record",
-        per_file=True,
         counted=False,
         follows=True,
     ),

@@ -213,8 +213,7 @@ FILE_RULES: tuple[Rule, ...] = (
         source="sage-rag-benchmark: evaluation/evaluate_results.py",
     ),
     _rule(
-        "SG731 profiling-dump info",
-        per_file=True,
+        "SG731 profiling-dump info per-file",
         summary="A dump of an operator's own log (enable_profile), not records.",
         message="{what}: log entries of the {operator}; {migration}",
         upstream="no operator reads it back",

@@ -153,8 +153,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; the refiner of that commit",
     ),
     Rule(
-        "SG613 objects-for-reranker warning",
-        per_file=True,
+        "SG613 objects-for-reranker warning per-file",
         summary="A record that ends with retrieval_results of objects, as the retrievers write them.",
         message="retrieval_results holds objects, such as {value}",
         upstream={

@@ -103,8 +103,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/retriever.py (Milvus)",
     ),
     _rule(
-        "SG109 unprefixed-key warning",
-        per_file=True,
+        "SG109 unprefixed-key warning per-file",
         summary="A key that the format does not have and that carries no prefix to keep it apart from later ones.",
         message="{keys}: not in the format, and without a prefix",
         upstream="no operator reads it; a later version may give the name a meaning",
@@ -126,8 +125,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     _rule(
-        "SG111 question-without-id warning",
-        per_file=True,
+        "SG111 question-without-id warning per-file",
         summary="question has no id.",
         message="question has no id",
         upstream="results cannot be matched to their sample",
@@ -179,8 +177,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7",
     ),
     _rule(
-        "SG116 generated-without-prompt warning",
-        per_file=True,
+        "SG116 generated-without-prompt warning per-file",
         summary="An answer without the prompt that it was generated from.",
         message="generated is there and prompt is not",
         upstream={"unified": "the documented generator requires prompt; it is not known what the model was asked"},

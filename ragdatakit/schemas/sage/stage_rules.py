@@ -43,8 +43,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
     ),
     _rule(
-        "SG304 half-a-stage warning",
-        per_file=True,
+        "SG304 half-a-stage warning per-file",
         summary="A stage has results without docs, or docs without results.",
         message="{present} without {absent}",
         upstream={
@@ -124,8 +123,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",
     ),
     _rule(
-        "SG311 score-out-of-range warning",
-        per_file=True,
+        "SG311 score-out-of-range warning per-file",
         summary="A score below 0 or above 1.",
         message="{field} is {value}; a score from 0 to 1 is expected",
         upstream="a base class promises 0 to 1; rerankers write raw logits, and whoever mixes the two ranks wrongly",
@@ -135,8 +133,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/reranker.py; sage_rag/operators/retriever.py: Wiki18FAISSRetriever",
     ),
     _rule(
-        "SG312 raw-similarity-score info",
-        per_file=True,
+        "SG312 raw-similarity-score info per-file",
         summary="A similarity_score below 0 or above 1, as inner products are.",
         message="{field} is {value}, not from 0 to 1",
         upstream="the Wiki18 retriever writes inner products there; they can be compared within one index only",
@@ -176,8 +173,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         good='{"query": "q", "retrieval_docs": ["a"], "reranking_docs": ["a"]}',
     ),
     _rule(
-        "SG316 stage-without-source warning",
-        per_file=True,
+        "SG316 stage-without-source warning per-file",
         summary="Reranking or refining without a stage before it.",
         message="{stage} is there and no stage before it",
         upstream="that is legal, for stages that were skipped; what the texts were made from is not known",
@@ -299,8 +295,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="DATA_FORMAT.md of SAGE 3e42ab7; sageRefiner: LongRefiner",
     ),
     _rule(
-        "SG406 incomplete-compression-numbers warning",
-        per_file=True,
+        "SG406 incomplete-compression-numbers warning per-file",
         summary="Only some of original_length, refined_length and compression_ratio are there.",
         message="{field} has {present} without {absent}",
         upstream={"unified": "a reader of the missing one finds nothing; the third can be computed from two"},
@@ -334,8 +329,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         source="sage_rag/operators/promptor.py: QAPromptor",
     ),
     _rule(
-        "SG409 many-refined-into-one warning",
-        per_file=True,
+        "SG409 many-refined-into-one warning per-file",
         summary="One refined text where there were several.",
         message="refining has one text, {source} has {others}",
         upstream="LongRefiner and the like join everything: no number can be given for a single document",
@@ -357,8 +351,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         '"compression_ratio": 0.3}]}',
     ),
     _rule(
-        "SG411 unit-of-lengths info",
-        per_file=True,
+        "SG411 unit-of-lengths info per-file",
         counted=False,
         numbered=False,
         summary="The lengths are those of the text in characters, or in words.",
