@@ -91,13 +91,13 @@ RISKY, FINE = Does("risky"), Does("fine")
 class Case:
     """One row of a table of the specification: the changed dataset, upstream's two answers, our rules.
 
+    ``id``, the section and what was changed, is the name under which upstream's answers are recorded.
     ``rules`` are all that must be reported besides what is reported of the unchanged dataset, space-separated.
     ``differs`` says where a run showed something else than the specification. ``base`` is the dataset that is changed,
     ``older`` are files that were written an hour before the others.
     """
 
-    section: str
-    name: str
+    id: str
     files: Files
     reasoner: Does
     rules: str
@@ -105,11 +105,6 @@ class Case:
     differs: str = ""
     base: str = "minimal"
     older: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The name under which its answers are recorded."""
-        return f"{self.section} {self.name}"
 
     def does(self, profile: str) -> Does:
         """What upstream does under this profile."""

@@ -31,22 +31,22 @@ EMPTY = "RuntimeError: stack expects a non-empty TensorList"
 
 
 def _kg(name: str, rows: tuple[str, ...], does: Does, rules: str) -> Case:
-    return Case("7", f"kg.txt: {name}", {KG: lines(*rows)}, does, rules, base="legacy")
+    return Case(f"7 kg.txt: {name}", {KG: lines(*rows)}, does, rules, base="legacy")
 
 
 def _entities(name: str, value: object, does: Does, rules: str) -> Case:
     text = value if isinstance(value, str) else json.dumps(value)
-    return Case("7", f"document2entities.json: {name}", {ENTITIES: text}, does, rules, base="legacy")
+    return Case(f"7 document2entities.json: {name}", {ENTITIES: text}, does, rules, base="legacy")
 
 
 def _asked(name: str, changes: dict[str, object], does: Does, rules: str) -> Case:
     """A sound question, and this one behind it."""
     sound = old(id="h0", question="What was towed?")
-    return Case("7", f"question {name}", {TEST: questions(sound, old(**changes))}, does, rules, base="legacy")
+    return Case(f"7 question {name}", {TEST: questions(sound, old(**changes))}, does, rules, base="legacy")
 
 
 LEGACY = (
-    Case("7", "sound", {}, fine(nodes=3, edges=2, mentions=2, samples={"train": 0, "test": 1}), "", base="legacy"),
+    Case("7 sound", {}, fine(nodes=3, edges=2, mentions=2, samples={"train": 0, "test": 1}), "", base="legacy"),
     _kg(
         "a comma in a phrase", (*KG_LINES, "port hale, skarn,lies in,skarn"), drops(skipped_edges=1), "triple-not-three"
     ),
@@ -63,8 +63,7 @@ LEGACY = (
     _kg("two commas for one", tuple(r.replace(",", ",,") for r in KG_LINES), raises(EMPTY), "double-comma-delimiter"),
     *(
         Case(
-            "7",
-            f"{path.rsplit('/', 1)[1]} missing",
+            f"7 {path.rsplit('/', 1)[1]} missing",
             {path: None},
             raises("FileNotFoundError"),
             "missing-legacy-file",
@@ -85,8 +84,7 @@ LEGACY = (
         "document-not-in-corpus",
     ),
     Case(
-        "7",
-        "a document without entities",
+        "7 a document without entities",
         {CORPUS: json.dumps({"Harbour log": DOCUMENT, "Sea log": "x"})},
         risky(documents=1),
         "document-without-entities",
@@ -118,17 +116,15 @@ LEGACY = (
         "supporting-facts-pairs",
     ),
     Case(
-        "7",
-        "no usable question",
+        "7 no usable question",
         {TEST: questions(old(question_entities=["gull"]))},
         raises(EMPTY),
         "legacy-sample-skipped no-usable-legacy-sample",
         base="legacy",
     ),
-    Case("7", "no file of questions", {TEST: None}, raises(EMPTY), "no-usable-legacy-sample", base="legacy"),
+    Case("7 no file of questions", {TEST: None}, raises(EMPTY), "no-usable-legacy-sample", base="legacy"),
     Case(
-        "7",
-        "a title twice",
+        "7 a title twice",
         {CORPUS: '{"Harbour log": "x", "Harbour log": "y"}'},
         Does("misreads", action="read"),
         "repeated-legacy-title",

@@ -36,7 +36,7 @@ EMPTY = "RuntimeError: stack expects a non-empty TensorList"
 
 DOCUMENT_CASES = (
     *(
-        Case("2.8", f"{name}, stage1 is there", {DOCUMENTS: text}, RISKY, rules)
+        Case(f"2.8 {name}, stage1 is there", {DOCUMENTS: text}, RISKY, rules)
         for name, text, rules in (
             ("a list", "[]", "unusable-documents"),
             ("null", "null", "unusable-documents"),
@@ -45,9 +45,9 @@ DOCUMENT_CASES = (
             ("a title twice", '{"Harbour log": "x", "Harbour log": "y"}', "repeated-built-title"),
         )
     ),
-    Case("2.8", "no document, stage1 is there", {DOCUMENTS: "{}"}, FINE, ""),
+    Case("2.8 no document, stage1 is there", {DOCUMENTS: "{}"}, FINE, ""),
     *(
-        Case("2.8", f"{name}, stage1 is to be built", {DOCUMENTS: text}, raises(error, "build"), rules, base="raw")
+        Case(f"2.8 {name}, stage1 is to be built", {DOCUMENTS: text}, raises(error, "build"), rules, base="raw")
         for name, text, error, rules in (
             ("a list", "[]", "AttributeError: 'list' object has no attribute 'items'", "documents-not-object"),
             ("null", "null", "AttributeError", "documents-not-object"),
@@ -59,32 +59,28 @@ DOCUMENT_CASES = (
         )
     ),
     Case(
-        "2.8",
-        "a title twice, stage1 is to be built",
+        "2.8 a title twice, stage1 is to be built",
         {DOCUMENTS: '{"Harbour log": "Osprey | towed | Lena.", "Harbour log": "Gull | towed | Lena."}'},
         misreads("build", names=["Harbour log", "gull", "lena"]),
         "repeated-title",
         base="raw",
     ),
     Case(
-        "2.8",
-        "a text in Japanese",
+        "2.8 a text in Japanese",
         {DOCUMENTS: '{"港の記録": "鶚号 | 曳いた | レナ号. 鴎号 | 曳いた | レナ号."}'},
         Does("risky", action="build", shows={"names": ["港の記録"], "edges": 0}),
         "raw-text-not-ascii",
         base="raw",
     ),
     Case(
-        "2.8",
-        "accented letters",
+        "2.8 accented letters",
         {DOCUMENTS: '{"Harbour log": "Côte d\'Ivoire | exports | cocoa."}'},
         Does("fine", action="build", shows={"names": ["Harbour log", "c te d ivoire", "cocoa"]}),
         "",
         base="raw",
     ),
     Case(
-        "2.8",
-        "a title like an entity",
+        "2.8 a title like an entity",
         {DOCUMENTS: '{"osprey": "Osprey | towed | Lena. Osprey | left | Skarn."}'},
         Does("risky", action="build", shows={"names": ["osprey", "lena", "skarn"]}),
         "title-is-entity",
@@ -95,7 +91,7 @@ DOCUMENT_CASES = (
 
 def _raw(name: str, samples: Any, reasoner: Does, rules: str, gfm_rag: Does | None = None) -> Case:
     text = samples if isinstance(samples, str) else questions(*samples)
-    return Case("2.9", name, {RAW_TEST: text}, reasoner, rules, gfm_rag, base="raw questions")
+    return Case(f"2.9 {name}", {RAW_TEST: text}, reasoner, rules, gfm_rag, base="raw questions")
 
 
 def _built(constructor: str) -> Does:
@@ -185,20 +181,18 @@ RAW_CASES = (
         misreads("construct", {"constructor": _NER}, distinct=1),
         "duplicate-question-id",
     ),
-    Case("2.9", "raw questions beside processed ones", {RAW_TEST: questions(raw(id=...))}, FINE, ""),
-    Case("2.9", "no JSON beside processed questions", {RAW_TEST: "[{"}, RISKY, "unusable-raw-questions"),
+    Case("2.9 raw questions beside processed ones", {RAW_TEST: questions(raw(id=...))}, FINE, ""),
+    Case("2.9 no JSON beside processed questions", {RAW_TEST: "[{"}, RISKY, "unusable-raw-questions"),
 )
 
 
-def _test(
-    section: str, name: str, changes: dict[str, Any], does: Does, rules: str, gfm_rag: Does | None = None, **more: Any
-) -> Case:
+def _test(name: str, changes: dict[str, Any], does: Does, rules: str, gfm_rag: Does | None = None, **more: Any) -> Case:
     """A sound question, and this one behind it."""
-    return Case(section, name, {TEST: questions(asked(), another(**changes))}, does, rules, gfm_rag, **more)
+    return Case(name, {TEST: questions(asked(), another(**changes))}, does, rules, gfm_rag, **more)
 
 
 def _evaluated(name: str, changes: dict[str, Any], error: str, evaluator: str, rules: str) -> Case:
-    return _test("2.9", name, changes, raises(error, "evaluate", evaluator=evaluator), rules)
+    return _test(f"2.9 {name}", changes, raises(error, "evaluate", evaluator=evaluator), rules)
 
 
 EVALUATION = (
@@ -206,14 +200,14 @@ EVALUATION = (
         _evaluated(f"the processed answer {value!r}", {"answer": value}, "AttributeError", "hotpot", "answer-not-text")
         for value in (None, 7, ["Lena"], True)
     ),
-    _test("2.9", "a processed question without answer", {"answer": ...}, RISKY, "missing-answer"),
+    _test("2.9 a processed question without answer", {"answer": ...}, RISKY, "missing-answer"),
     *(
         _evaluated(f"answer_aliases {value!r}", {"answer_aliases": value}, "TypeError", evaluator, "aliases-not-list")
         for value in (None, "Lena")
         for evaluator in ("musique",)
     ),
     _evaluated("answer_aliases [7]", {"answer_aliases": [7]}, "AttributeError", "two-wiki", "aliases-not-list"),
-    _test("2.9", "without answer_aliases", {"answer_aliases": ...}, FINE, "missing-evaluation-field"),
+    _test("2.9 without answer_aliases", {"answer_aliases": ...}, FINE, "missing-evaluation-field"),
     _evaluated(
         "no supporting document",
         {"supporting_documents": []},
@@ -229,117 +223,95 @@ EVALUATION = (
         "supporting-documents-not-list",
     ),
     _test(
-        "2.9", "without processed supporting_documents", {"supporting_documents": ...}, FINE, "missing-evaluation-field"
+        "2.9 without processed supporting_documents", {"supporting_documents": ...}, FINE, "missing-evaluation-field"
     ),
 )
 
 ONE = {"skipped_samples": 1}
 
 PROCESSED = (
-    Case("2.10", "ids that are integers", {TEST: questions(asked(id=1), another(id=2))}, fine(samples={"test": 2}), ""),
+    Case("2.10 ids that are integers", {TEST: questions(asked(id=1), another(id=2))}, fine(samples={"test": 2}), ""),
     Case(
-        "2.10",
-        "a text and an integer",
-        {TEST: questions(asked(), another(id=7))},
-        raises("Arrow"),
-        "mixed-question-ids",
+        "2.10 a text and an integer", {TEST: questions(asked(), another(id=7))}, raises("Arrow"), "mixed-question-ids"
     ),
     Case(
-        "2.10",
-        "an integer and a text",
-        {TEST: questions(asked(id=7), another())},
-        raises("Arrow"),
-        "mixed-question-ids",
+        "2.10 an integer and a text", {TEST: questions(asked(id=7), another())}, raises("Arrow"), "mixed-question-ids"
     ),
     Case(
-        "2.10",
-        "texts in train, integers in test",
+        "2.10 texts in train, integers in test",
         {TRAIN: questions(asked()), TEST: questions(another(id=7))},
         raises("Arrow"),
         "mixed-question-ids",
     ),
     Case(
-        "2.10",
-        "a boolean and an integer",
+        "2.10 a boolean and an integer",
         {TEST: questions(asked(id=True), another(id=7))},
         raises("Arrow"),
         "mixed-question-ids",
     ),
     Case(
-        "2.10",
-        "ids that are booleans",
+        "2.10 ids that are booleans",
         {TEST: questions(asked(id=True), another(id=False))},
         FINE,
         "",
         differs="page: loads, and every sample is found again",
     ),
     Case(
-        "2.10",
-        "an id that is null",
-        {TEST: questions(asked(id=None))},
-        raises("TypeError", "predict"),
-        "question-id-null",
+        "2.10 an id that is null", {TEST: questions(asked(id=None))}, raises("TypeError", "predict"), "question-id-null"
     ),
     Case(
-        "2.10",
-        "an id that is a decimal",
+        "2.10 an id that is a decimal",
         {TEST: questions(asked(id=1.1), another(id=2.7))},
         raises("KeyError", "predict"),
         "question-id-decimal",
     ),
     Case(
-        "2.10",
-        "an id beyond 64 bits",
+        "2.10 an id beyond 64 bits",
         {TEST: questions(asked(id=2**64))},
         raises("OverflowError"),
         "question-id-too-big integer-beyond-2-53",
     ),
-    Case("2.10", "the largest id", {TEST: questions(asked(id=2**63 - 1))}, FINE, "integer-beyond-2-53"),
+    Case("2.10 the largest id", {TEST: questions(asked(id=2**63 - 1))}, FINE, "integer-beyond-2-53"),
     Case(
-        "2.10",
-        "an id that is half a surrogate pair",
+        "2.10 an id that is half a surrogate pair",
         {TEST: questions(asked(id="\ud800h"))},
         raises("UnicodeEncodeError"),
         "question-id-surrogate lone-surrogate",
     ),
     Case(
-        "2.10",
-        "an id that is a list",
+        "2.10 an id that is a list",
         {TEST: questions(asked(id=["h1"]))},
         raises("TypeError", "predict"),
         "question-id-other",
     ),
     Case(
-        "2.10",
-        "an id that is an object",
+        "2.10 an id that is an object",
         {TEST: questions(asked(id={"a": "b"}))},
         raises("TypeError", "predict"),
         "question-id-other",
     ),
     *(
         Case(
-            "2.10",
-            f"the question {value!r}",
+            f"2.10 the question {value!r}",
             {TEST: questions(asked(question=value))},
             raises("TypeError"),
             "question-not-text",
         )
         for value in (None, 7, ["Which boat?"])
     ),
-    Case("2.10", "an empty question", {TEST: questions(asked(question=""))}, FINE, ""),
+    Case("2.10 an empty question", {TEST: questions(asked(question=""))}, FINE, ""),
     *(
-        _test("2.10", f"without {name}", {name: ...}, raises(f"KeyError: '{name}'"), "missing-question-field")
+        _test(f"2.10 without {name}", {name: ...}, raises(f"KeyError: '{name}'"), "missing-question-field")
         for name in ("id", "question", "start_nodes", "target_nodes")
     ),
     *(
-        _test("2.10", f"{name} {value!r}", {name: value}, raises("AttributeError"), "nodes-not-object")
+        _test(f"2.10 {name} {value!r}", {name: value}, raises("AttributeError"), "nodes-not-object")
         for name in ("start_nodes", "target_nodes")
         for value in (["osprey"], None, "osprey", 7)
     ),
     *(
         _test(
-            "2.10",
-            f"a list of nodes that is {value!r}",
+            f"2.10 a list of nodes that is {value!r}",
             {"start_nodes": {"entity": value}},
             raises("TypeError"),
             "node-list-not-list",
@@ -347,8 +319,7 @@ PROCESSED = (
         for value in (None, 7, True)
     ),
     _test(
-        "2.10",
-        "a list of nodes that is an object",
+        "2.10 a list of nodes that is an object",
         {"start_nodes": {"entity": {"osprey": 1}}},
         fine(samples={"test": 2}),
         "",
@@ -356,8 +327,7 @@ PROCESSED = (
     ),
     *(
         _test(
-            "2.10",
-            f"a node that is {value!r}",
+            f"2.10 a node that is {value!r}",
             {"start_nodes": {"entity": ["osprey", value]}},
             raises("TypeError: unhashable"),
             "node-name-not-text",
@@ -366,42 +336,37 @@ PROCESSED = (
     ),
     *(
         _test(
-            "2.10",
-            f"only a node that is {value!r}",
+            f"2.10 only a node that is {value!r}",
             {"start_nodes": {"entity": [value]}},
             drops(**ONE),
             "node-name-not-text no-known-start-node",
         )
         for value in (7, None, True)
     ),
-    _test("2.10", "a node twice", {"start_nodes": {"entity": ["osprey", "osprey"]}}, fine(samples={"test": 2}), ""),
+    _test("2.10 a node twice", {"start_nodes": {"entity": ["osprey", "osprey"]}}, fine(samples={"test": 2}), ""),
     _test(
-        "2.10",
-        "a type that no node has",
+        "2.10 a type that no node has",
         {"start_nodes": {"ship": ["osprey"]}},
         risky(samples={"test": 2}),
         "node-under-other-type",
     ),
     _test(
-        "2.10",
-        "text for a list of start nodes",
+        "2.10 text for a list of start nodes",
         {"start_nodes": {"entity": "osprey"}},
         drops(**ONE),
         "node-list-is-text no-known-start-node",
     ),
     _test(
-        "2.10",
-        "text for a list of targets",
+        "2.10 text for a list of targets",
         {"target_nodes": {"document": ["Harbour log"], "entity": "lena"}},
         misreads(targets={"test": [["Harbour log", "lena"], ["Harbour log"]]}),
         "node-list-is-text no-entity-target",
     ),
-    Case("2.10", "no question", {TEST: "[]"}, raises(EMPTY), "no-usable-sample"),
-    Case("2.10", "no question in train", {TRAIN: "[]"}, risky(samples={"train": 0, "test": 1}), "empty-split"),
-    Case("2.10", "no file of questions", {TEST: None}, FINE, ""),
+    Case("2.10 no question", {TEST: "[]"}, raises(EMPTY), "no-usable-sample"),
+    Case("2.10 no question in train", {TRAIN: "[]"}, risky(samples={"train": 0, "test": 1}), "empty-split"),
+    Case("2.10 no file of questions", {TEST: None}, FINE, ""),
     Case(
-        "2.10",
-        "the first file has a sample only",
+        "2.10 the first file has a sample only",
         {TRAIN: questions(asked()), TEST: questions(another(start_nodes={"entity": ["gull"]}))},
         drops(**ONE),
         "no-known-start-node empty-split",
@@ -409,16 +374,12 @@ PROCESSED = (
 )
 
 WARNINGS = (
-    _test(
-        "3.4", "E36 no known start node", {"start_nodes": {"entity": ["Osprey"]}}, drops(**ONE), "no-known-start-node"
-    ),
-    _test("3.4", "E36 no start node", {"start_nodes": {}}, drops(**ONE), "no-known-start-node"),
-    _test(
-        "3.4", "E37 no known target", {"target_nodes": {"document": ["Sea log"]}}, drops(**ONE), "no-known-target-node"
-    ),
-    _test("3.4", "E37 no target", {"target_nodes": {"document": []}}, drops(**ONE), "no-known-target-node"),
+    _test("3.4 E36 no known start node", {"start_nodes": {"entity": ["Osprey"]}}, drops(**ONE), "no-known-start-node"),
+    _test("3.4 E36 no start node", {"start_nodes": {}}, drops(**ONE), "no-known-start-node"),
+    _test("3.4 E37 no known target", {"target_nodes": {"document": ["Sea log"]}}, drops(**ONE), "no-known-target-node"),
+    _test("3.4 E37 no target", {"target_nodes": {"document": []}}, drops(**ONE), "no-known-target-node"),
     *(
-        Case("3.4", f"E09 {name}", {TEST: text}, raises(error), rules)
+        Case(f"3.4 E09 {name}", {TEST: text}, raises(error), rules)
         for name, text, error, rules in (
             ("an object", json.dumps({"data": [asked()]}), "TypeError", "questions-not-list"),
             ("an empty object", "{}", EMPTY, "questions-not-list"),
@@ -437,61 +398,51 @@ WARNINGS = (
         )
     ),
     Case(
-        "3.4",
-        "E33 an id twice in a file",
+        "3.4 E33 an id twice in a file",
         {TEST: questions(asked(), another(id="h1"))},
         misreads("predict", distinct=1, answered=["h1", "h1"]),
         "duplicate-question-id",
     ),
     Case(
-        "3.4",
-        "E33 an id in train and in test",
+        "3.4 E33 an id in train and in test",
         {TRAIN: questions(another(id="h1")), TEST: questions(asked())},
         Does("misreads", action="read"),
         "duplicate-question-id",
     ),
     _test(
-        "3.5",
-        "W01 an unknown start node",
+        "3.5 W01 an unknown start node",
         {"start_nodes": {"entity": ["osprey", "gull"]}},
         risky(samples={"test": 2}),
         "unknown-start-node",
     ),
     _test(
-        "3.5",
-        "W01 an unknown target",
+        "3.5 W01 an unknown target",
         {"target_nodes": {"document": ["Harbour log"], "entity": ["lena", "gull"]}},
         misreads(targets={"test": [["Harbour log", "lena"]] * 2}),
         "unknown-target-node",
     ),
     _test(
-        "3.5",
-        "W02 a node under another type",
+        "3.5 W02 a node under another type",
         {"start_nodes": {"document": ["osprey"]}},
         risky(samples={"test": 2}),
         "node-under-other-type",
     ),
+    _test("3.5 W03 no document among the targets", {"target_nodes": {"entity": ["lena"]}}, RISKY, "no-document-target"),
     _test(
-        "3.5", "W03 no document among the targets", {"target_nodes": {"entity": ["lena"]}}, RISKY, "no-document-target"
-    ),
-    _test(
-        "3.5",
-        "W03 no entity among the targets",
+        "3.5 W03 no entity among the targets",
         {"target_nodes": {"document": ["Harbour log"]}},
         FINE,
         "no-entity-target",
         RISKY,
     ),
     _test(
-        "3.5",
-        "W04 a supporting document that is no node",
+        "3.5 W04 a supporting document that is no node",
         {"supporting_documents": ["Harbour log", "Sea log"]},
         RISKY,
         "supporting-document-not-node",
     ),
     Case(
-        "3.5",
-        "a question in train and in test",
+        "3.5 a question in train and in test",
         {TRAIN: questions(asked(id="h0")), TEST: questions(asked())},
         RISKY,
         "question-in-train-and-test",
@@ -507,7 +458,7 @@ def _cached(name: str, files: dict[str, Any], edit: dict[str, str | None], does:
     """A dataset that was loaded, and then edited."""
     before = {path: MINIMAL[path] for path in edit if path in MINIMAL}
     again = Does(does.kind, does.error, "reload", {"before": before, "edit": edit}, does.shows)
-    return Case("3.5", name, {**_OLD, **files}, again, rules, older=older)
+    return Case(f"3.5 {name}", {**_OLD, **files}, again, rules, older=older)
 
 
 _GULL_FIRST = lines(NODE_LINES[0], "gull,entity,{}", *NODE_LINES[1:])

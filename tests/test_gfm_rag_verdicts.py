@@ -78,7 +78,7 @@ def unchanged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     known = {}
     for base in BASES:
         root = tmp_path_factory.mktemp(base.replace(" ", "-")) / "data"
-        known[base] = {f.rule for f in _found(Case("", "", {}, FINE, "", base=base), root)}
+        known[base] = {f.rule for f in _found(Case("", {}, FINE, "", base=base), root)}
     return known
 
 
