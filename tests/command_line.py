@@ -24,6 +24,11 @@ GOOD = FIXTURES / "light-splade" / "valid" / "triplet"
 DEMO = FIXTURES / "demo-broken"
 
 
+def files_below(folder: Path) -> dict[str, bytes]:
+    """The content of all files below a folder, by their paths."""
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run left: its exit code and what it wrote."""

@@ -133,6 +133,20 @@ def queries_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
+def cache_of_the_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is kept for users is kept in a folder of the module's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
+def shared_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same datasets are indexed once for all tests that ask for this."""
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "search-cache"))
+
+
+@pytest.fixture(scope="module")
 def outputs_of_a_sound_machine() -> Iterator[None]:
     """For modules of a thousand conversions: no waiting for the disk."""
     with pytest.MonkeyPatch.context() as patch:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
 from ragdatakit.retrieval.index_parts import GraphLike, Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import PathStep, Query
@@ -100,3 +101,15 @@ class _ReportingGraph:
 
     def rank_nodes(self, queries: Sequence[Query], k: int) -> list[list[tuple[str, float]]]:
         return [[(name, 1.0) for name in self._nodes.get(q.question_id or "", ())][:k] for q in queries]
+
+
+def corpus_of(folder: Path, *passages: Passage, unit: str = "document") -> Passages:
+    """Passages that are written into a folder."""
+    folder.mkdir(exist_ok=True)
+    write_passages(folder, passages)
+    return Passages(folder, unit)
+
+
+def gold_of(*questions: GoldQuestion, unit: str = "document") -> Gold:
+    """What is to be found, for these questions."""
+    return Gold(unit, None, questions, {None: len(questions)}, {})

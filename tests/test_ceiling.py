@@ -17,21 +17,12 @@ from ragdatakit.retrieval.gold_and_metrics.ceiling import ceiling
 from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts, read_gold_facts, same_text
 from ragdatakit.retrieval.gold_and_metrics.metrics import measure
-from ragdatakit.retrieval.passages import Passage, Passages, write_passages
+from ragdatakit.retrieval.passages import Passage
 from ragdatakit.schemas.errors import UnknownNameError
+from tests.evaluation_tools import corpus_of, gold_of
 
 METRICS = ("recall@1", "recall@2", "recall@3", "ndcg@1", "ndcg@3", "ndcg", "mrr", "mrr@2", "map", "map@3")
 METRICS += ("success@1", "success@2", "precision@2")
-
-
-def corpus_of(folder: Path, *passages: Passage, unit: str = "document") -> Passages:
-    folder.mkdir(exist_ok=True)
-    write_passages(folder, passages)
-    return Passages(folder, unit)
-
-
-def gold_of(*questions: GoldQuestion, unit: str = "document") -> Gold:
-    return Gold(unit, None, questions, {None: len(questions)}, {})
 
 
 def value_of(name: str, grades: Sequence[int], ideal: Sequence[int]) -> float:

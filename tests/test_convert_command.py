@@ -18,7 +18,7 @@ import pytest
 import ragdatakit
 from ragdatakit.reports.conversion import conversion_lines
 from ragdatakit.schemas.conversions import ConversionResult
-from tests.command_line import FIXTURES, run, spawn
+from tests.command_line import FIXTURES, files_below, run, spawn
 
 CHUNKS = ["0:The lighthouse of Skarn was lit in 1871. It burned whale oil.", "1:Note: the keeper left in 1902."]
 QUESTIONS: list[dict[str, Any]] = [
@@ -52,10 +52,6 @@ def write_beir(folder: Path) -> Path:
     return folder
 
 
-def snapshot(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
 def names_in(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
@@ -78,9 +74,9 @@ def test_there_and_back_is_byte_equal(tmp_path: Path) -> None:
     done = run("convert", "--to", "arag", tmp_path / "dm", tmp_path / "back")
 
     assert done.code == 0, done.out + done.err
-    back = snapshot(tmp_path / "back")
+    back = files_below(tmp_path / "back")
     back.pop("ragdata.json")
-    assert back == snapshot(source)
+    assert back == files_below(source)
 
 
 def test_dry_run_writes_nothing(tmp_path: Path) -> None:
@@ -184,7 +180,7 @@ def test_a_full_target_is_left_alone(tmp_path: Path) -> None:
     refused = run("convert", "--to", "datamind", source, tmp_path / "dm")
     assert refused.code == 2
     assert "is not empty" in refused.err
-    assert snapshot(tmp_path / "dm") == {"mine.txt": b"mine"}
+    assert files_below(tmp_path / "dm") == {"mine.txt": b"mine"}
 
     done = run("convert", "--to", "datamind", "--overwrite", source, tmp_path / "dm")
     assert done.code == 0
@@ -193,13 +189,13 @@ def test_a_full_target_is_left_alone(tmp_path: Path) -> None:
 
 def test_the_source_is_never_replaced(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "all" / "skarn")
-    before = snapshot(source)
+    before = files_below(source)
 
     done = run("convert", "--to", "datamind", "--overwrite", source, tmp_path / "all")
 
     assert done.code == 2
     assert "holds the source" in done.err
-    assert snapshot(source) == before
+    assert files_below(source) == before
 
 
 def test_a_second_run_over_the_default_target(tmp_path: Path) -> None:
@@ -207,12 +203,12 @@ def test_a_second_run_over_the_default_target(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
     words = ("convert", "--to", "datamind", "--overwrite")
     assert run(*words, cwd=source).code == 0
-    first = snapshot(source / "datamind")
+    first = files_below(source / "datamind")
 
     done = run(*words, cwd=source)
 
     assert done.code == 0, done.out + done.err
-    assert snapshot(source / "datamind") == first
+    assert files_below(source / "datamind") == first
 
 
 @pytest.mark.parametrize(
@@ -264,11 +260,11 @@ def test_the_manifest_is_the_same_each_time_and_verifies(tmp_path: Path) -> None
     for name in ("one", "two"):
         assert run("convert", "--to", "light-splade", "--sidecar", source, tmp_path / name).code == 0
 
-    assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
+    assert files_below(tmp_path / "one") == files_below(tmp_path / "two")
     manifest = json.loads((tmp_path / "one" / "ragdata.json").read_text())
     assert manifest["source"]["format"] == "beir"
     assert {f["path"] for f in manifest["source"]["files"]} == {"corpus.jsonl", "queries.jsonl", "qrels/test.tsv"}
-    assert {f["path"] for f in manifest["files"]} | {"ragdata.json"} == set(snapshot(tmp_path / "one"))
+    assert {f["path"] for f in manifest["files"]} | {"ragdata.json"} == set(files_below(tmp_path / "one"))
     verified = run("verify", tmp_path / "one", "--source", source)
     assert (verified.code, verified.out) == (0, "All files are as they were written.\n")
 
@@ -376,7 +372,7 @@ def test_a_kill_leaves_the_old_dataset(tmp_path: Path, wait: float) -> None:
         time.sleep(0.05)
 
     assert names_in(tmp_path) == ["dm", "skarn"]
-    content = snapshot(tmp_path / "dm")
+    content = files_below(tmp_path / "dm")
     assert content == {"old.txt": b"old"} or ragdatakit.verify(tmp_path / "dm") == [], (
         "all of the old, or all of the new"
     )
@@ -396,7 +392,7 @@ def test_a_file_that_cannot_grow_leaves_the_old_dataset(tmp_path: Path) -> None:
     assert done.code == 2
     assert "File too large" in done.err
     assert "Traceback" not in done.err
-    assert snapshot(tmp_path / "dm") == {"old.txt": b"old"}
+    assert files_below(tmp_path / "dm") == {"old.txt": b"old"}
     assert names_in(tmp_path) == ["dm", "skarn"]
 
 
@@ -415,7 +411,7 @@ def test_a_full_disk_leaves_the_old_dataset(tmp_path: Path) -> None:
 
         assert done.code == 2
         assert "no space left" in done.err
-        assert snapshot(disk) == {"dm/old.txt": b"old"}
+        assert files_below(disk) == {"dm/old.txt": b"old"}
         assert names_in(disk) == ["dm"]
     finally:
         subprocess.run(["umount", disk], check=True)
@@ -464,13 +460,13 @@ def test_no_progress_and_no_colour_without_a_terminal(tmp_path: Path) -> None:
 
 def test_a_target_that_holds_files_of_the_source_is_refused(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "reef")
-    before = snapshot(source)
+    before = files_below(source)
 
     done = run("convert", "--to", "trec", "--overwrite", source, source / "qrels")
 
     assert done.code == 2
     assert "holds a file of the source (qrels/test.tsv)" in done.err
-    assert snapshot(source) == before
+    assert files_below(source) == before
 
 
 def test_texts_below_the_target_are_refused_too_but_not_what_was_written_there(tmp_path: Path) -> None:

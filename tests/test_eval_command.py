@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -22,11 +21,7 @@ pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("cache_of_the_module")
 
 
 @pytest.fixture(scope="module")

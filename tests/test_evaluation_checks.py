@@ -23,7 +23,7 @@ from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_
 from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import read_gold_facts
 from ragdatakit.retrieval.gold_and_metrics.moved_gold import moved_gold
-from ragdatakit.retrieval.passages import Passage, Passages, write_passages
+from ragdatakit.retrieval.passages import Passage, Passages
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas import all_rules, find_rules
 from ragdatakit.schemas.canonical import Qrel, Question
@@ -33,6 +33,7 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.rules.evaluation import RULES
 from tests.command_line import run as run_command
 from tests.conversion_tools import tables_of
+from tests.evaluation_tools import corpus_of
 
 GOOD = Sanity({}, 30.0, True)
 
@@ -50,12 +51,6 @@ def result(
     )
     by_name = {metric: Score(mean, mean, mean, 3) for metric, mean in (scores or {}).items()}
     return RunResult(name, by_name, {}, questions, sanity, 100)
-
-
-def corpus_of(folder: Path, *passages: Passage, unit: str = "document") -> Passages:
-    folder.mkdir(exist_ok=True)
-    write_passages(folder, passages)
-    return Passages(folder, unit)
 
 
 def reported(findings: list[Finding]) -> list[tuple[str, Any]]:

@@ -22,6 +22,7 @@ from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.manifest import compare, read_manifest
 from ragdatakit.schemas import public_datasets
 from ragdatakit.schemas.public_datasets import ARAG_REPO, ARAG_REVISION, PUBLIC_DATASETS
+from tests.command_line import files_below
 from tests.hub_server import (
     COMMAND,
     ROOT,
@@ -59,10 +60,6 @@ def hub() -> Iterator[Hub]:
         yield hub
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
-
 def litter(home: Path) -> list[str]:
     return sorted(p.name for p in home.iterdir() if p.name not in ("data", "hf-home"))
 
@@ -71,7 +68,7 @@ def test_all_files_come_with_a_manifest(hub: Hub, tmp_path: Path) -> None:
     outcome = spawn_with(hub, tmp_path, *WORDS)
 
     sha = hub.repos[REPO].refs["main"]
-    found = contents(tmp_path / "data")
+    found = files_below(tmp_path / "data")
     manifest = json.loads(found.pop("ragdata.json"))
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith(f"fetched {REPO} at {sha[:12]} into data (4 files, ")
@@ -98,7 +95,7 @@ def test_patterns_choose_and_folders_above_are_made(hub: Hub, tmp_path: Path) ->
     outcome = run_with(hub, tmp_path, "fetch", f"hf:{REPO}", "some/where/data", *words)
 
     assert outcome.code == 0, outcome.err
-    names = set(contents(tmp_path / "some/where/data"))
+    names = set(files_below(tmp_path / "some/where/data"))
     assert names == {"README.md", "harbour/questions.json", "ragdata.json"}
 
 
@@ -139,7 +136,7 @@ def test_a_public_dataset_loses_its_folder(hub: Hub, tmp_path: Path, monkeypatch
 
     assert outcome.code == 0, outcome.err
     assert "licence: Apache-2.0" in outcome.out
-    assert set(contents(tmp_path / "data")) == {"chunks.json", "questions.json", "ragdata.json"}
+    assert set(files_below(tmp_path / "data")) == {"chunks.json", "questions.json", "ragdata.json"}
     assert "already" in again.out
     assert json.loads((tmp_path / "data/ragdata.json").read_bytes())["source"]["dataset"] == "arag/novel"
 
@@ -277,7 +274,7 @@ class TestDamaged:
         outcome = run_with(hub, tmp_path, *WORDS, "--overwrite")
 
         assert outcome.code == 2
-        assert contents(tmp_path / "data") == {"mine.txt": b"mine"}
+        assert files_below(tmp_path / "data") == {"mine.txt": b"mine"}
 
     @pytest.mark.parametrize(
         "name",
@@ -350,7 +347,7 @@ class TestTarget:
         assert refused.code == 2
         assert "data is not empty" in refused.err
         assert replaced.code == 0, replaced.err
-        assert b"mine" not in contents(tmp_path / "data").values()
+        assert b"mine" not in files_below(tmp_path / "data").values()
 
     def test_a_branch_that_moved_on_needs_overwrite(self, hub: Hub, tmp_path: Path) -> None:
         run_with(hub, tmp_path, *WORDS)
@@ -363,7 +360,7 @@ class TestTarget:
         assert refused.code == 2
         assert f"holds {REPO} at {old[:12]}, and main is {new[:12]} now" in refused.err
         assert replaced.code == 0, replaced.err
-        assert set(contents(tmp_path / "data")) == {"README.md", "ragdata.json"}
+        assert set(files_below(tmp_path / "data")) == {"README.md", "ragdata.json"}
 
     def test_a_folder_with_something_in_it(self, hub: Hub, tmp_path: Path) -> None:
         (tmp_path / "data").mkdir()
@@ -397,7 +394,7 @@ class TestAccess:
         assert "hf_aWrongOne" not in wrong.err + wrong.out
         assert right.code == 0, right.err
         assert TOKEN not in right.out + right.err
-        assert not any(TOKEN.encode() in data for data in contents(tmp_path).values())
+        assert not any(TOKEN.encode() in data for data in files_below(tmp_path).values())
 
     def test_another_host_does_not_get_the_token(self, hub: Hub, tmp_path: Path) -> None:
         with running_storage(hub):
@@ -455,7 +452,7 @@ class TestAccess:
         outcome = run_with(hub, tmp_path, *WORDS, HF_ENDPOINT=address)
 
         assert "secret" not in outcome.out + outcome.err
-        assert not any(b"secret" in data for data in contents(tmp_path).values())
+        assert not any(b"secret" in data for data in files_below(tmp_path).values())
 
 
 class TestOffline:
@@ -581,10 +578,10 @@ def test_a_set_of_beir_comes_whole_at_its_commit_and_is_sound(hub: Hub, tmp_path
     assert outcome.code == 0, outcome.err
     assert "mteb/scifact at d56462d0e63a" in outcome.out
     assert "licence: CC BY-NC 4.0" in outcome.out
-    assert set(contents(tmp_path / "data")) == {*files, "README.md", "ragdata.json"}
+    assert set(files_below(tmp_path / "data")) == {*files, "README.md", "ragdata.json"}
     assert run_with(None, tmp_path, "validate", "data").code == 0
     assert chosen.code == 0, chosen.err
-    assert set(contents(tmp_path / "some")) == {"corpus.jsonl", "ragdata.json"}
+    assert set(files_below(tmp_path / "some")) == {"corpus.jsonl", "ragdata.json"}
 
 
 def test_a_set_of_hipporag_with_other_bytes_than_released(hub: Hub, tmp_path: Path) -> None:

@@ -22,10 +22,9 @@ from ragdatakit.fixes.applying import PlainFile
 from ragdatakit.fixes.difference import Difference
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from tests.broad import some
-from tests.command_line import DEMO, FIXTURES, GOOD, run
+from tests.command_line import DEMO, FIXTURES, GOOD, files_below, run
 from tests.fuzz.faults_of_writing import Trouble
 from tests.fuzz.writing import state
-from tests.test_fixes import files_below
 
 posix = pytest.mark.skipif(os.name != "posix", reason="no such signals")
 

@@ -18,6 +18,7 @@ from ragdatakit.schemas.declarations import names_rule
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from tests.broad import chosen
+from tests.command_line import files_below
 from tests.test_fixtures import BROKEN, Case, profiles
 
 RULES = rules_by_code()
@@ -37,10 +38,6 @@ class Fixed:
     @property
     def after(self) -> list[Finding]:
         return self.result.report.findings
-
-
-def files_below(root: Path) -> dict[str, bytes]:
-    return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
 
 
 def fixed(case: Case, scratch: Path, unsafe: bool) -> Fixed:

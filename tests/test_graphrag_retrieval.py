@@ -19,10 +19,7 @@ INDEX = FIXTURES / "graphrag" / "valid" / "parquet"
 GRAPH = FIXTURES / "gfm-rag" / "valid" / "minimal"
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same datasets are indexed once for all tests here."""
-    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "graphrag-cache"))
+pytestmark = pytest.mark.usefixtures("shared_cache")
 
 
 def asked(path: Path, question: str, mode: str, *words: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DatasetOptions
 from ragdatakit.schemas.retrieved import Query
 from tests import broad
-from tests.command_line import ROOT, run
+from tests.command_line import ROOT, files_below, run
 from tests.search_tools import BLANK, DOCUMENTS, CountedPart, CountedRanker, write_beir
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes and locks of POSIX")
@@ -64,12 +64,8 @@ def folders(place: Path) -> list[str]:
     return sorted(p.name for p in place.iterdir() if p.name != "sources")
 
 
-def tree(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
 def test_built_once_and_found_again(dataset: Path, cache: Path) -> None:
-    before = tree(dataset)
+    before = files_below(dataset)
     part = CountedPart()
 
     first = opened(dataset)
@@ -85,8 +81,8 @@ def test_built_once_and_found_again(dataset: Path, cache: Path) -> None:
     (built,), (found,) = first.summary().parts, second.summary().parts
     assert built.built and not found.built
     assert built.facts == found.facts == {"words": 31}
-    assert found.bytes == sum(len(data) for name, data in tree(second.folder).items() if "words.json" in name)
-    assert tree(dataset) == before
+    assert found.bytes == sum(len(data) for name, data in files_below(second.folder).items() if "words.json" in name)
+    assert files_below(dataset) == before
     assert folders(cache) == [first.folder.name]
 
 
@@ -204,13 +200,13 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_index_is_built_anew(dataset: Path, damage: str) -> None:
     first = opened(dataset)
-    whole = {name: data for name, data in tree(first.folder).items() if name != "index.json"}
+    whole = {name: data for name, data in files_below(first.folder).items() if name != "index.json"}
     DAMAGES[damage](first.folder)
 
     second = opened(dataset)
 
     assert len(second.notes) == 1 and second.notes[0].endswith("; it is built anew")
-    assert {name: data for name, data in tree(second.folder).items() if name != "index.json"} == whole
+    assert {name: data for name, data in files_below(second.folder).items() if name != "index.json"} == whole
     assert opened(dataset).notes == []
 
 
@@ -300,7 +296,7 @@ def _payload(folder: Path) -> list[str]:
     """The files that hold what is searched, by folder and kind."""
     own = ("index.json", "part.json", CHECKED, ".lock")
     return sorted(
-        (n for n in tree(folder) if not n.endswith(own)), key=lambda n: (n.split("/")[0], n.split(".")[-1], n)
+        (n for n in files_below(folder) if not n.endswith(own)), key=lambda n: (n.split("/")[0], n.split(".")[-1], n)
     )
 
 
@@ -350,7 +346,7 @@ def test_rebuild_builds_all(dataset: Path) -> None:
 
 def test_a_full_disk_leaves_what_was_there(dataset: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = opened(dataset)
-    before = tree(first.folder)
+    before = files_below(first.folder)
 
     def full(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -360,7 +356,7 @@ def test_a_full_disk_leaves_what_was_there(dataset: Path, cache: Path, monkeypat
         opened(dataset, rebuild=True)
     monkeypatch.undo()
 
-    assert tree(first.folder) == before
+    assert files_below(first.folder) == before
     assert sorted(p.name for p in first.folder.parent.iterdir()) == sorted([first.folder.name, "sources"])
 
 

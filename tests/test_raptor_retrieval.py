@@ -25,10 +25,7 @@ ARAG = next((FIXTURES / "arag" / "valid").iterdir())
 TWO_LAYERS = FIXTURES / "raptor" / "valid" / "two-layers"
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Indexes of these tests are kept apart from the user's."""
-    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "tree-cache"))
+pytestmark = pytest.mark.usefixtures("shared_cache")
 
 
 def ids(mode: str, question: str, k: int, path: Path, *words: str) -> list[str]:

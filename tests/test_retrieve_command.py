@@ -27,10 +27,7 @@ pytest.importorskip("scipy", reason="needs ragdatakit[retrieval]")
 GRAPH = FIXTURES / "gfm-rag" / "valid" / "minimal"
 
 
-@pytest.fixture(autouse=True)
-def shared_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same datasets are indexed once for all tests here."""
-    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "search-cache"))
+pytestmark = pytest.mark.usefixtures("shared_cache")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,7 @@ pytrec_eval = pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrie
 pytest.importorskip("tantivy", reason="needs ragdatakit[retrieval]")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        yield
+pytestmark = pytest.mark.usefixtures("cache_of_the_module")
 
 
 def gold_of(*questions: GoldQuestion, unit: str = "document") -> Gold:

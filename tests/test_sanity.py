@@ -24,8 +24,9 @@ from ragdatakit.retrieval.gold_and_metrics.sanity import (
 )
 from ragdatakit.retrieval.gold_and_metrics.self_retrieval import first_words, self_retrieval
 from ragdatakit.retrieval.index_parts import Ranking
-from ragdatakit.retrieval.passages import Passage, Passages, write_passages
+from ragdatakit.retrieval.passages import Passage, Passages
 from ragdatakit.schemas.retrieved import Query
+from tests.evaluation_tools import corpus_of, gold_of
 from tests.upstream_data import UPSTREAM_DATA, needs
 
 
@@ -34,16 +35,6 @@ class Words:
 
     def tokens(self, text: str) -> list[str]:
         return text.lower().split()
-
-
-def corpus_of(folder: Path, *passages: Passage, unit: str = "document") -> Passages:
-    folder.mkdir(exist_ok=True)
-    write_passages(folder, passages)
-    return Passages(folder, unit)
-
-
-def gold_of(*questions: GoldQuestion, unit: str = "document") -> Gold:
-    return Gold(unit, None, questions, {None: len(questions)}, {})
 
 
 def judged(golds: dict[str, list[str]]) -> Gold:

@@ -16,6 +16,7 @@ from ragdatakit.engines import side_process
 from ragdatakit.engines.side_process import SideProcess, has_room
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import source_check
+from tests.command_line import files_below
 from tests.test_convert_command import CHUNKS, write_arag
 
 BESIDE = pytest.mark.skipif(not has_room(), reason="there is one processor only")
@@ -104,11 +105,7 @@ def test_the_output_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert beside.written and before.written
     assert beside.source_report is not None and before.source_report is not None
     assert beside.source_report.datasets == before.source_report.datasets
-    assert _files(tmp_path / "beside") == _files(tmp_path / "before")
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    assert files_below(tmp_path / "beside") == files_below(tmp_path / "before")
 
 
 @BESIDE
