@@ -223,3 +223,14 @@ def test_an_array_that_is_broken_and_not_closed_is_both(tmp_path: Path, monkeypa
     messages = [message for _, message in found(folder, False, monkeypatch)]
 
     assert len(messages) == 2 and "the array is not closed" in messages[1]
+
+
+def test_topics_between_tags_are_called_otherwise(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FIXTURES / "trec/valid/sgml-topics", tmp_path / "set"))
+    (folder / "topics.301-302.txt").rename(folder / "topics.tsv")
+
+    findings = run("validate", folder, "--output-format", "json").json["findings"]
+    (folder / "topics.tsv").rename(folder / "topics.txt")
+
+    assert any(f["code"] == "TR111" and "call a file of <top> elements .txt" in f["hint"] for f in findings)
+    assert run("validate", folder).code == 0

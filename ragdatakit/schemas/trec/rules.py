@@ -77,7 +77,8 @@ FILE_RULES: tuple[Rule, ...] = (
             "further": "pytrec_eval stops with ValueError; trec_eval passes over them behind the tag of a run, and "
             'stops with "Malformed line" at judgements',
         },
-        hint="judgements: query, 0, document, relevance; runs: query, Q0, document, rank, score, tag",
+        hint="judgements: query, 0, document, relevance; runs: query, Q0, document, rank, score, tag; topics in .tsv: "
+        "query, a tab, its text (call a file of <top> elements .txt or .xml)",
         bad="q1 d2 1",
         good="q1 0 d2 1",
         source=f"{_QRELS}; {_RUN}",
