@@ -310,7 +310,8 @@ class Columns:
 class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
-    It begins with its ``head``, which is kind and container: ``File("queries: ndjson", title="Queries", …)``.
+    It begins with its ``head``, which is kind and container: ``File("raw-questions: ndjson", …)``. ``title`` is the kind
+    in words, as "Raw questions", where it is not given.
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
     member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which is the array of
     the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON
@@ -333,7 +334,7 @@ class File:
 
     head: InitVar[str] = field(default="", kw_only=False)
     kind: str = ""
-    title: str
+    title: str = ""
     container: Container = "opaque"
     description: str = ""
     records: tuple[Record, ...] = ()
@@ -357,6 +358,8 @@ class File:
             object.__setattr__(self, "container", container)
         if not self.kind or self.container not in _CONTAINERS:
             raise ValueError(f"a file begins with its kind and container, as 'queries: ndjson', not with {head!r}")
+        if not self.title:
+            object.__setattr__(self, "title", self.kind.replace("-", " ").capitalize())
 
     @property
     def record(self) -> Record:

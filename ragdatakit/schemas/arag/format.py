@@ -173,7 +173,6 @@ ARAG = Format(
     files=(
         File(
             "chunks: json-array",
-            title="Chunks",
             description='One JSON array of "id:text" strings, or of objects with id and text.',
             records=(CHUNK_STRING, CHUNK_OBJECT),
             suffixes=(".json", ".parquet"),
@@ -182,7 +181,6 @@ ARAG = Format(
         ),
         File(
             "questions: json-array",
-            title="Questions",
             description="One JSON array of questions with their gold answers.",
             records=(QUESTION,),
             suffixes=(".json", ".parquet"),
@@ -191,7 +189,6 @@ ARAG = Format(
         ),
         File(
             "predictions: ndjson",
-            title="Predictions",
             description="What a run wrote, one line for each question, in the order in which they were finished.",
             records=(PREDICTION,),
             suffixes=(".jsonl",),

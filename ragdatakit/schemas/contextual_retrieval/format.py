@@ -59,7 +59,6 @@ CONTEXTUAL_RETRIEVAL = Format(
     files=(
         File(
             "documents: json-array",
-            title="Documents",
             description="One JSON list of documents, each with its chunks.",
             records=(DOCUMENT,),
             suffixes=(".json",),
@@ -67,7 +66,6 @@ CONTEXTUAL_RETRIEVAL = Format(
         ),
         File(
             "contexts: json",
-            title="Contexts",
             description="Chunks with their contexts, one per line or in one list: the metadata of the notebook's "
             "`contextual_vector_db.pkl`.",
             records=(CONTEXT,),
@@ -76,7 +74,6 @@ CONTEXTUAL_RETRIEVAL = Format(
         ),
         File(
             "questions: ndjson",
-            title="Questions",
             description="One question per line, with its golden chunks and copies of their documents.",
             records=(QUESTION,),
             suffixes=(".jsonl",),
@@ -84,14 +81,12 @@ CONTEXTUAL_RETRIEVAL = Format(
         ),
         File(
             "vectors: opaque",
-            title="Vectors",
             description="A pickle of vectors and chunks, `vector_db.pkl`. It is read as the plain values that it "
             "should hold, and nothing in it is run.",
             suffixes=(".pkl",),
         ),
         File(
             "contextual-vectors: opaque",
-            title="Contextual vectors",
             description="The same with contexts, `contextual_vector_db.pkl`.",
             suffixes=(".pkl",),
         ),

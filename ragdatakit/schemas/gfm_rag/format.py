@@ -170,11 +170,7 @@ FILES = (
         description="What answering wrote; only its presence is noted.",
         suffixes=(".jsonl",),
     ),
-    File(
-        "cache: opaque",
-        title="Cache",
-        description="What the loaders made of stage1: only presence and age are looked at.",
-    ),
+    File("cache: opaque", description="What the loaders made of stage1: only presence and age are looked at."),
 )
 
 _SPLITS = ("train.json", "test.json")

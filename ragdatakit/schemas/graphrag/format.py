@@ -73,21 +73,18 @@ GRAPHRAG = Format(
         ),
         File(
             "extraction: text",
-            title="Extraction",
             prose=True,
             description="What a model answered when it was asked for the entities and relationships of a text unit.",
             suffixes=(".tuples.txt",),
         ),
         File(
             "claims: text",
-            title="Claims",
             prose=True,
             description="What a model answered when it was asked for the claims in a text unit.",
             suffixes=(".claims.txt",),
         ),
         File(
             "settings: text",
-            title="Settings",
             description="The settings of a project; read for the place of its tables and the release.",
             suffixes=(".yaml", ".yml"),
             signs=(SETTINGS_KEYS,),

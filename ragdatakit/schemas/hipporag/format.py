@@ -95,7 +95,6 @@ HIPPORAG = Format(
     files=(
         File(
             "corpus: json-array",
-            title="Corpus",
             description="One JSON list of passages.",
             records=(PASSAGE,),
             suffixes=(".json",),
@@ -112,7 +111,6 @@ HIPPORAG = Format(
         ),
         File(
             "questions: json-array",
-            title="Questions",
             description="One JSON list of questions, called as the corpus without `_corpus`.",
             records=(QUESTION,),
             suffixes=(".json",),
@@ -130,13 +128,11 @@ HIPPORAG = Format(
         ),
         File(
             "embeddings: opaque",
-            title="Embeddings",
             description="A Parquet table of texts and their embeddings: ids, facts and lengths are looked at.",
             suffixes=(".parquet",),
         ),
         File(
             "graph: opaque",
-            title="Graph",
             description="A pickle, which can run code when it is opened: only its presence is reported.",
             suffixes=(".pickle",),
         ),

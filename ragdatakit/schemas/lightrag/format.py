@@ -113,7 +113,6 @@ LIGHTRAG = Format(
         ),
         File(
             "extraction: text",
-            title="Extraction",
             prose=True,
             description="What a model answered when it was asked for the entities and relations of a chunk.",
             suffixes=(".extraction.txt",),

@@ -30,21 +30,18 @@ RAGCHECKER = Format(
     files=(
         File(
             "corpus: ndjson",
-            title="Corpus",
             description="The documents of a benchmark, one on each line.",
             records=(DOCUMENT,),
             suffixes=(".jsonl",),
         ),
         File(
             "chunks: ndjson",
-            title="Chunks",
             description="The pieces of the documents that are indexed, one on each line.",
             records=(CHUNK,),
             suffixes=(".jsonl",),
         ),
         File(
             "queries: json-wrapped",
-            title="Queries",
             wrapper=("input_data",),
             description="The questions of a benchmark, before or after retrieval.",
             records=(QUERY,),
@@ -54,7 +51,6 @@ RAGCHECKER = Format(
         ),
         File(
             "results: json-wrapped",
-            title="Results",
             wrapper=("results", "input_data"),
             description="What the tool reads (a checking input) and writes (a checking output), or a state in between.",
             records=(ROW,),

@@ -55,7 +55,6 @@ SAGE = Format(
     files=(
         File(
             "documents: json",
-            title="Documents",
             description="The passages of the Wiki18 retriever, one per line.",
             records=(DOCUMENT,),
             suffixes=(".jsonl",),
@@ -82,7 +81,6 @@ SAGE = Format(
         ),
         File(
             "benchmark-questions: json",
-            title="Benchmark questions",
             description="Questions of sage-rag-benchmark with the passages retrieved for them, one per line.",
             records=(BENCHMARK_QUESTION,),
             suffixes=_JSON,
@@ -90,7 +88,6 @@ SAGE = Format(
         ),
         File(
             "benchmark-results: json",
-            title="Benchmark results",
             description="What one run of sage-rag-benchmark wrote: one object with metadata and results.",
             records=(BENCHMARK_RESULT,),
             suffixes=(".json",),
