@@ -407,7 +407,7 @@ def _checked_output(folder: Path, options: ConversionSettings, by: Mapping[str, 
         report = validate(
             folder,
             format=options.target_format,
-            profile=_checked_profile(options),
+            profile=options.profile if options.profile in get_format(options.target_format).profiles else "",
             severity=SHOWN_SEVERITY,
             memory_limit=options.memory_limit,
             progress=_named(options.progress, "validating the output: {}"),
@@ -431,11 +431,6 @@ def _refuse_unchecked(top: Path, conversions: list[Conversion], report: Report) 
             path = Path(top, conversion.folder, file.name)
             if file.records is not None and not is_own(file.name) and path not in checked:
                 raise RagdataError(f"what was written is not recognised, a fault of ragdata: {path.relative_to(top)}")
-
-
-def _checked_profile(options: ConversionSettings) -> str:
-    """The profile to validate the output for: the one that was written, where the format declares it."""
-    return options.profile if options.profile in get_format(options.target_format).profiles else ""
 
 
 def _folders_of(found: list[Source]) -> list[str]:

@@ -121,7 +121,7 @@ class NumpyGraph:
         rows = rows_of_repeats(self._edges)
         if rows is None:
             rows = self._rows_of_repeats()
-        return self._directed(rows) if len(rows) else RepeatedEdges(*[_no_rows()] * 4)
+        return self._directed(rows) if len(rows) else RepeatedEdges(*[np.empty(0, np.int64)] * 4)
 
     def _rows_of_repeats(self) -> Rows:
         """Those that may repeat, or be repeated, without the library."""
@@ -281,10 +281,6 @@ def _scattered(codes: Words) -> Words:
     codes ^= codes >> np.uint64(29)
     codes *= _SPREAD
     return codes
-
-
-def _no_rows() -> Rows:
-    return np.empty(0, np.int64)
 
 
 def _by_row(rows: Rows, firsts: Rows) -> tuple[Rows, Rows]:

@@ -53,7 +53,7 @@ def check_answers(run: Checked) -> None:
                 if row.target_id not in one.golds:
                     one.golds.add(row.target_id)
                     of_target.setdefault((row.target_kind, row.target_id), []).append(one)
-    if not of_target or _gold_is_lost(run):
+    if not of_target or any(loss.kind == "dropped" and loss.table == "qrels" for loss in run.tables.losses):
         return
     titles = _titles(run)
     for row in run.passages("looking for answers"):
@@ -71,12 +71,6 @@ def check_answers(run: Checked) -> None:
             facts = {"id": shown_id(row.question_id), "answer": f"“{row.answer}”", "texts": texts}
             place = question_lookup(row, row.split, one.number, row.answer)
             run.findings.keep("answer-not-in-texts", place, row.answer, facts)
-
-
-def _gold_is_lost(run: Checked) -> bool:
-    """Whether the reader left out judgements: of which questions is not known, and what they named may have answered
-    them."""
-    return any(loss.kind == "dropped" and loss.table == "qrels" for loss in run.tables.losses)
 
 
 def _waiting(run: Checked) -> dict[tuple[str | None, str | None], list[_Waiting]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from ragdatakit.reports.terminal import Painter, cut_to, one_line, padded, painter, width_of
 from ragdatakit.schemas.settings.applied import Applied, AppliedSettings
@@ -93,12 +92,8 @@ def _plugins(applied: AppliedSettings, paint: Painter) -> Iterator[str]:
 
 def _settings(settings: Sequence[Applied], paint: Painter) -> Iterator[str]:
     names = [one_line(one.name) for one in settings]
-    values = [cut_to(_shown(one.value), _MOST) for one in settings]
+    values = [cut_to(one_line(json.dumps(one.value, ensure_ascii=False)), _MOST) for one in settings]
     width, wide = max(map(width_of, names), default=0), max(map(width_of, values), default=0)
     for name, value, one in zip(names, values, settings, strict=True):
         section = f" {one.section}" if one.section else ""
         yield f"  {padded(name, width)}  {padded(value, wide)}  {paint('dim', visible_text(one.place) + section)}"
-
-
-def _shown(value: Any) -> str:
-    return one_line(json.dumps(value, ensure_ascii=False))

@@ -310,8 +310,9 @@ class Columns:
 class File:
     """A kind of file: which records it holds, in which container, how to know it by its content.
 
-    It begins with its ``head``, which is kind and container: ``File("raw-questions: ndjson", …)``. ``title`` is the kind
-    in words, as "Raw questions", where it is not given.
+    It begins with its ``head``, which is kind and container: ``File("raw-questions: ndjson", …)``. Without a
+    ``title`` it has its kind in words, as "Raw questions".
+
     ``json-object`` is one JSON object each of whose members is a record: the first field of the record is the
     member's name, the second its value. ``json-wrapped`` is one JSON object in a member of which is the array of
     the records; ``wrapper`` names that member, the usual name first. ``json`` is a JSON array, JSON lines or one JSON

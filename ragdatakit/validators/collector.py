@@ -553,7 +553,7 @@ class Collector:
         row_group = None
         if file.row_groups:
             place = Place(record=place.record, excerpt=place.excerpt, key=place.key)
-            row_group = _row_group(file, place.record)
+            row_group = bisect_right(file.row_groups, place.record) - 1 if place.record is not None else None
         if not its.names:
             its.names = f"{rule.code}\0{self._in_project(file.display)}"
         consequence = rule.cases.get(problem.facts.get("case", ""), state.upstream) if rule.cases else state.upstream
@@ -616,8 +616,3 @@ def _meant(problem: Problem) -> str:
     """What a value may mean; of one that looks the same, where they differ."""
     apart = code_points_apart(problem.value, problem.nearly) if isinstance(problem.value, str) else None
     return f" (did you mean {show(problem.nearly)}{', with {1} instead of {0}'.format(*apart) if apart else ''}?)"
-
-
-def _row_group(file: DataFile, record: int | None) -> int | None:
-    """The row group of a Parquet file that a record is in."""
-    return bisect_right(file.row_groups, record) - 1 if record is not None else None

@@ -124,7 +124,7 @@ class _Reader:
                 names[_relation_name(item.attributes.get("keywords"), source, target, [])] = None
             elif item.name not in seen:
                 seen.add(item.name)
-                kind = _bare(item.attributes.get("entity_type", "")) or None
+                kind = item.attributes.get("entity_type", "").strip().strip('"') or None
                 passages = self._lists().get(item.name) or sources_of(item.attributes.get("source_id", ""))
                 yield Node(item.name, kind, _attributes(item, ("entity_id", "entity_type"), passages))
         self._relation_names = names
@@ -207,11 +207,6 @@ def _relation_name(keywords: object, source: str, target: str, notes: list[Note]
         return keywords
     notes.append(("derived", "edges", "relation", "the relation has no keywords", f"{source} → {target}"))
     return NO_KEYWORDS
-
-
-def _bare(kind: str) -> str:
-    """A type without the quotes of old versions."""
-    return kind.strip().strip('"')
 
 
 def _attributes(item: Item, without: tuple[str, ...], passages: list[str]) -> str | None:

@@ -10,7 +10,7 @@ from ragdatakit.converters.usual_names import EDGE
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, object_text
 from ragdatakit.files.detection.plain_sources import split_of
 from ragdatakit.files.reading.noted_rows import Note
-from ragdatakit.files.reading.table_rows import Cell, Row, TableFile, text_of
+from ragdatakit.files.reading.table_rows import Row, TableFile, text_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Edge, Node, Relation
 
@@ -109,12 +109,8 @@ def _attributes(
         elif name == "attributes" and isinstance(cell, Raw) and bytes(cell)[:1] == b"{":
             found |= {key: value for key, value in fields_of(cell).items() if key not in found}
         else:
-            found[name] = _json(cell)
+            found[name] = cell if isinstance(cell, Raw) else Raw(dumps(cell).encode())
     part = split or text_of(cells.get(columns.columns.get("split", ""))) or None
     if part is not None:
         found.setdefault("split", Raw(dumps(part).encode()))
     return found
-
-
-def _json(cell: Cell) -> Raw:
-    return cell if isinstance(cell, Raw) else Raw(dumps(cell).encode())

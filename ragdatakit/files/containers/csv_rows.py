@@ -107,7 +107,7 @@ def cut_rows(
             break
         closed = at >= 0
         if not closed:
-            at = _resynchronised(data, position, len(data), widths) or (_without_end(data) if ended else -1)
+            at = _resynchronised(data, position, len(data), widths) or (len(data.rstrip(b"\r\n")) if ended else -1)
             if at < 0:
                 break
         elif widths and b"\n" in (spanned := data[position:at]) and _fields(spanned) not in widths:
@@ -121,10 +121,6 @@ def cut_rows(
         line += line_ends(raw) + 1
         position = end.end() if end is not None else len(data)
     return rows, position, line - first_line
-
-
-def _without_end(data: bytes) -> int:
-    return len(data.rstrip(b"\r\n"))
 
 
 def _fields(raw: bytes) -> int:

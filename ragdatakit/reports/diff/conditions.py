@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
-from ragdatakit.schemas.diffs import DatasetDiff, MetCondition, TableDiff
+from ragdatakit.schemas.diffs import DatasetDiff, MetCondition
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 _CONDITION = re.compile(
@@ -57,7 +57,7 @@ class Condition:
         count: int = sum(getattr(table, self.kind) for table in tables)
         if not self.percent:
             return count if tables or not diff.pairs else None
-        before = sum(_rows_before(table) for table in tables)
+        before = sum(table.before or 0 for table in tables)
         return 100 * count / before if before else 100.0 if count else 0.0
 
     def _of_metric(self, diff: DatasetDiff) -> float | None:
@@ -68,10 +68,6 @@ class Condition:
             return metric.after - metric.before
         share = metric.moved
         return 100 * share if share is not None else float("inf") if metric.after > 0 else float("-inf")
-
-
-def _rows_before(table: TableDiff) -> int:
-    return table.before or 0
 
 
 def condition_of(text: str, place: str = "") -> Condition:

@@ -23,7 +23,7 @@ def moved_metrics(before: Summary, after: Summary) -> list[Metric]:
         title = (new.get(name) or old[name])[0]
         if name in old and name in new:
             a, b = old[name][1], new[name][1]
-        elif _is_count(name):
+        elif name.endswith(".rows"):
             a, b = (side[name][1] if name in side else 0.0 for side in (old, new))
         else:
             continue
@@ -31,10 +31,6 @@ def moved_metrics(before: Summary, after: Summary) -> list[Metric]:
         if not math.isclose(a, b, rel_tol=1e-9, abs_tol=_LEAST_SHARE if is_share else 1e-12):
             found.append(Metric(name, title, a, b, is_share))
     return found
-
-
-def _is_count(name: str) -> bool:
-    return name.endswith(".rows")
 
 
 def _numbers(summary: Summary) -> Iterator[tuple[str, tuple[str, float]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -40,12 +39,8 @@ def accent_pattern(token: str) -> str:
 def _accented() -> dict[str, str]:
     """Small Latin letters with accents by those without."""
     found: dict[str, str] = {}
-    for character in map(chr, _all(_LATIN)):
+    for character in map(chr, (code for codes in _LATIN for code in codes)):
         plain = without_accents(character)
         if plain != character and len(plain) == 1 and plain.isascii() and plain.islower():
             found[plain] = found.get(plain, "") + character
     return found
-
-
-def _all(ranges: Iterable[range]) -> Iterable[int]:
-    return (code for codes in ranges for code in codes)

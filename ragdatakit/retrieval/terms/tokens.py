@@ -309,7 +309,7 @@ def _continues(character: str) -> bool:
 def _aligned(text: str) -> tuple[str, list[int], list[int]]:
     """The text in NFKC, and for each of its characters where what it comes from begins and ends in the given text."""
     normal = unicodedata.normalize("NFKC", text)
-    begins = _clusters(text)
+    begins = [at for at, character in enumerate(text) if not at or not _continues(character)]
     pieces = [text[start:end] for start, end in zip(begins, [*begins[1:], len(text)], strict=True)]
     normals = [piece if piece.isascii() else unicodedata.normalize("NFKC", piece) for piece in pieces]
     if "".join(normals) != normal:  # a Unicode version that joins other characters
@@ -320,7 +320,3 @@ def _aligned(text: str) -> tuple[str, list[int], list[int]]:
         starts += [begin] * len(part)
         ends += [end] * len(part)
     return normal, starts, ends
-
-
-def _clusters(text: str) -> list[int]:
-    return [at for at, character in enumerate(text) if not at or not _continues(character)]

@@ -41,7 +41,7 @@ def records(path: Path, counts: Counter[str]) -> Iterator[dict[str, Any]]:
     """The JSON objects of the lines."""
     for file in line_files(path):
         try:
-            with _opened(file) as lines:
+            with gzip.open(file, "rb") if suffix(file) == ".gz" else file.open("rb") as lines:
                 while line := lines.readline(LONGEST_LINE + 1):
                     if len(line) > LONGEST_LINE:
                         raise RagdataError(f"{file} has a line longer than {LONGEST_LINE:,} bytes; vectors are {FORMS}")
@@ -57,10 +57,6 @@ def records(path: Path, counts: Counter[str]) -> Iterator[dict[str, Any]]:
                         counts["malformed"] += 1
         except (EOFError, gzip.BadGzipFile, OSError) as error:
             raise RagdataError(f"{file} cannot be read: {error}") from error
-
-
-def _opened(file: Path) -> Any:
-    return gzip.open(file, "rb") if suffix(file) == ".gz" else file.open("rb")
 
 
 def _of_python(line: bytes) -> Any:
