@@ -29,15 +29,6 @@ PATHS = {
     "legacy-questions": "processed/stage1/test.json",
     "predictions": "predictions_harbour.json",
 }
-SAMPLE: dict[str, Any] = {
-    "id": "h1",
-    "question": "Which boat did the Osprey tow?",
-    "answer": "Lena",
-    "answer_aliases": [],
-    "supporting_documents": ["Harbour log"],
-    "start_nodes": {"entity": ["osprey"]},
-    "target_nodes": {"document": ["Harbour log"], "entity": ["lena"]},
-}
 
 
 class SmallTables:

@@ -22,7 +22,8 @@ from ragdatakit.schemas import get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
 from tests.command_line import run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
-from tests.gfm_rag_sets import SAMPLE, write
+from tests.gfm_rag_behaviour import SAMPLE
+from tests.gfm_rag_sets import write
 from tests.stage1_sets import graph_of, held_out_questions, knowledge_graph
 from tests.upstream_data import UPSTREAM_DATA, needs
 

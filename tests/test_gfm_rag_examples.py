@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
+from tests.gfm_rag_behaviour import SAMPLE
 
 NODES, RELATIONS, EDGES, QUESTIONS, DOCUMENTS = (
     "processed/stage1/nodes.csv",
@@ -22,15 +23,6 @@ NODES, RELATIONS, EDGES, QUESTIONS, DOCUMENTS = (
     "raw/documents.json",
 )
 TEXT = "The tug Osprey towed the barge Lena into Port Hale."
-SAMPLE = {
-    "id": "h1",
-    "question": "Which boat did the Osprey tow?",
-    "answer": "Lena",
-    "answer_aliases": [],
-    "supporting_documents": ["Harbour log"],
-    "start_nodes": {"entity": ["osprey"]},
-    "target_nodes": {"document": ["Harbour log"], "entity": ["lena"]},
-}
 MINIMAL = {
     DOCUMENTS: json.dumps({"Harbour log": TEXT}),
     NODES: (

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.gfm_rag.questions import Asked, in_words, listed_names, resolve, walk_fails
 from ragdatakit.validators.row_problems import RowProblems
-from tests.gfm_rag_behaviour import SERIOUS, Kind
-from tests.gfm_rag_sets import SAMPLE, SmallTables, changed, examine, finished, question_checks, read
+from tests.gfm_rag_behaviour import SAMPLE, SERIOUS, Kind
+from tests.gfm_rag_sets import SmallTables, changed, examine, finished, question_checks, read
 
 NOWHERE = "\ud83d"
 
