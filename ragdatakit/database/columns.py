@@ -77,8 +77,8 @@ class PackedColumn:
 
 class RepeatedTexts(PackedColumn):
     """A column of texts each of which is in some rows one after the other: those of ``values``, each so many times
-    (``counts``); behind the last one comes the first again. All are there, and none is blank. The buffers are made when
-    they are asked for."""
+    (``counts``); behind the last one comes the first again. All are there. The buffers are made when they are asked
+    for."""
 
     __slots__ = ("counts", "size", "values")
 
@@ -152,7 +152,7 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
 
 
 def packed_runs(values: Sequence[str]) -> PackedColumn:
-    """Texts none of which is blank, of which many are the same as the one before. Raises as `packed`."""
+    """Texts that are all there, of which many are the same as the one before. Raises as `packed`."""
     import numpy as np
 
     runs = [(value, sum(1 for _ in own)) for value, own in groupby(values)]
@@ -161,7 +161,7 @@ def packed_runs(values: Sequence[str]) -> PackedColumn:
 
 def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
     """So many times one value."""
-    if kind is Kind.TEXT and value is not None and value.strip():
+    if kind is Kind.TEXT and value is not None:
         import numpy as np
 
         return RepeatedTexts(packed(kind, [value]), np.array([length]))
@@ -176,16 +176,14 @@ def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
 
 
 def _repeated(one: PackedColumn, length: int) -> PackedColumn:
-    """So many times the only value of a column, which is there, and is not a list."""
+    """So many times the only value of a column, which is there: a number, or bytes."""
     import numpy as np
 
     if one.kind in _NUMBERS:
         return PackedColumn(one.kind, length, (None, np.repeat(one.buffers[1], length)))  # type: ignore[arg-type]
     data = one.buffers[2]
     assert isinstance(data, bytes)
-    if one.kind is Kind.TEXT and length * len(data) >= 1 << 31:
-        raise OverflowError("texts of more than 2 GiB")
-    offsets = np.arange(length + 1, dtype=np.int32 if one.kind is Kind.TEXT else np.int64) * len(data)
+    offsets = np.arange(length + 1, dtype=np.int64) * len(data)
     return PackedColumn(one.kind, length, (None, offsets, data * length))
 
 

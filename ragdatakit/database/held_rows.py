@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragdatakit.database.apart_rows import ColumnFacts, CountedObjects
+from ragdatakit.database.apart_rows import BLANK, ColumnFacts, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import (
     ITEMS,
@@ -94,7 +94,9 @@ class _TextRuns:
         if isinstance(column, RepeatedTexts):
             known, some = known_of(column.values), np.flatnonzero(column.counts)
             places = some % column.values.length
-            return cls(known.codes[places], known.lengths[places], 0, known.integers, column.counts[some])
+            texts = zip(values_in(column.values), column.rows_each.tolist(), strict=True) if known.empty else ()
+            empty = sum(rows for text, rows in texts if not text.strip(BLANK))
+            return cls(known.codes[places], known.lengths[places], empty, known.integers, column.counts[some])
         if column.length and column.known is None and not bits_of(column).any():
             return cls(np.zeros(1, WIDE), np.array([-1]), 0, 0, np.array([column.length]))
         return None

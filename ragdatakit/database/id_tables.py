@@ -256,8 +256,9 @@ def _most_odd(columns: Sequence[PackedColumn], rows: int) -> bool:
     left = _MOST_ODD * rows
     for column in columns:
         data, offsets = texts_of(column.values if isinstance(column, RepeatedTexts) else column)
-        firsts = data[offsets[:-1][np.diff(offsets) > 0]]
-        is_odd = (firsts - np.uint8(ord("0")) > 9) & (firsts != ord("-"))
+        is_odd = np.diff(offsets) > 0
+        firsts = data[offsets[:-1][is_odd]]
+        is_odd[is_odd] = (firsts - np.uint8(ord("0")) > 9) & (firsts != ord("-"))
         left -= int(np.count_nonzero(_in_rows(column, is_odd)))
         if left < 0:
             return True

@@ -105,7 +105,7 @@ def _large(columns: Mapping[str, Sequence[Any]], schema: Schema) -> tuple[dict[s
 
 def _repeated(values: Sequence[str], size: int) -> PackedColumn | None:
     """The column of ids, of so many characters, that are long and mostly those of the row before; None of others."""
-    if size < _MOST_IDS or not all(map(str.strip, values)) or size < 2 * sum(len(one) for one, _ in groupby(values)):
+    if size < _MOST_IDS or None in values or size < 2 * sum(len(one) for one, _ in groupby(values)):
         return None
     try:
         return packed_runs(values)

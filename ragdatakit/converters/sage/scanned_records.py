@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.files.reading.tables_together import Filling
 
-    Numbers = npt.NDArray[np.int64]
     Marks = npt.NDArray[np.bool_]
 
 _ANSWER = ("generated", "prompt", "generation_time")
@@ -287,7 +286,7 @@ class RecordColumns:
             places.append((0, RecordPlaces(items.facts.starts[start : end + 1] + offset, file, _TEXTS)))
         parts.append(
             [
-                _repeated(ids, counts.reshape(-1, stages).sum(axis=1)),
+                RepeatedTexts(ids, counts.reshape(-1, stages).sum(axis=1)),
                 RepeatedTexts(self._stages, counts),
                 packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
                 texts_between(kept["metadata/id"], start, end),
@@ -347,10 +346,3 @@ def _names(values: Sequence[str]) -> PackedColumn:
     """A column of names, with what a report wants to know of them."""
     column = packed(Kind.TEXT, values)
     return replace(column, known=known_of(column))
-
-
-def _repeated(names: PackedColumn, counts: Numbers) -> PackedColumn:
-    """Names, each so many times."""
-    assert names.known is not None
-    repeated = RepeatedTexts(names, counts)
-    return PackedColumn(Kind.TEXT, repeated.length, repeated.buffers) if names.known.empty else repeated
