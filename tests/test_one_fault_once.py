@@ -174,12 +174,14 @@ def test_a_file_without_records_is_not_found_again_at_all_that_refer_to_it(
     assert [finding.code for finding in ignoring] == [follows, follows]
 
 
-def test_scores_of_queries_whose_master_is_missing_or_empty_are_not_called_unknown(tmp_path: Path) -> None:
+def test_scores_of_queries_whose_master_is_missing_empty_or_cut_are_not_called_unknown(tmp_path: Path) -> None:
     folder = shutil.copytree(FIXTURES / "light-splade" / "valid" / "distil", tmp_path / "data")
     master = folder / "train" / "query_master.ndjson"
-    rest = master.read_text("utf-8").split("\n", 1)[1]
+    whole = master.read_text("utf-8")
 
-    master.write_text(rest, "utf-8")
+    master.write_text(whole.rstrip()[:-1], "utf-8")
+    assert {finding.code for finding in validate(folder).findings} <= {"SP111", "RD114"}
+    master.write_text(whole.split("\n", 1)[1], "utf-8")
     assert "SP413" in [finding.code for finding in validate(folder).findings]
     master.write_text("", "utf-8")
     assert [finding.code for finding in validate(folder).findings] == ["SP105"]

@@ -333,7 +333,7 @@ def _references(tables: dict[str, Table], unread: frozenset[str]) -> Iterator[Fa
                 if any(m is not None and m not in known for m in members):
                     yield kind, rule, row
     for kind, column, other, named, rule in MIRRORED:
-        if _has(tables, kind, column, "id") and _has(tables, other, named, "id"):
+        if _has(tables, kind, column, "id") and _has(tables, other, named, "id") and other not in unread:
             yield from _unlike(tables[kind], column, tables[other], named, (kind, rule))
     if _has(tables, "entities", "id") and _has(tables, "communities", "entity_ids"):
         yield from _numeric(tables["entities"], tables["communities"])
@@ -487,7 +487,7 @@ def _members(tables: dict[str, Table], unread: frozenset[str]) -> Iterator[Fault
             if parent in place and within[row] - within[place[parent]]:
                 yield "communities", "member-not-in-parent", row
     are_there = _has(tables, "relationships", "id", "source", "target") and table.has("relationship_ids")
-    if are_there and entities.has("title"):
+    if are_there and entities.has("title") and unread.isdisjoint({"entities", "relationships"}):
         yield from _strays(table, tables["relationships"], _first(entities, "title"), within)
 
 

@@ -275,7 +275,7 @@ class LightSpladeChecks(FormatChecks):
         splits = {f.split for f in self.dataset.files if f.split}
         queries = self.dataset.of_kind("queries")
         whole = bool(queries) and splits <= {f.split for f in queries}  # a master that is missing is an error itself
-        if unknown and whole and all(f.readable and f.records for f in queries):
+        if unknown and whole and all(f.readable and f.to_end and f.records for f in queries):
             facts = {
                 "what": f"query {min(unknown)}" + (f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else "")
             }
