@@ -90,10 +90,9 @@ class NumpyBatch:
         return columns, self._rows_of(owners)
 
     def _rows_of(self, owners: Rows | range) -> Any:
-        return self._placed(owners) if isinstance(owners, range) else owners + self.first_row
-
-    def _placed(self, owners: range) -> range:
-        return range(self.first_row + owners.start, self.first_row + owners.stop)
+        if isinstance(owners, range):
+            return range(self.first_row + owners.start, self.first_row + owners.stop)
+        return owners + self.first_row
 
     def _take(self, fields: tuple[str, ...]) -> tuple[list[Codes], Rows | range]:
         last = fields[-1]
@@ -153,7 +152,7 @@ class NumpyBatch:
         if key not in self._pairs:
             self._pairs[key] = self._make_pairs(*key)
         names, values, owners = self._pairs[key]
-        return names, values, self._placed(owners)
+        return names, values, self._rows_of(owners)
 
     def _make_pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, range]:
         values, valid = self.columns[value], self.valid[value]
@@ -179,7 +178,7 @@ class NumpyBatch:
     def spellings(self, field: str) -> tuple[Codes, Codes, range]:
         """Codes of a text column's values reduced to what spelling does not change, of the values, and the rows."""
         (reduced, names), owners = self._filled(self.valid[field], self.spelled[field], self.columns[field])
-        return reduced, names, self._placed(owners)
+        return reduced, names, self._rows_of(owners)
 
     def look_up_pairs(self, store: NumpyConsistency, names: Sequence[tuple[str, str]], default: Any) -> None:
         """Ask which of what `give_pairs` gives is known where it is compared. Any thread may."""

@@ -54,7 +54,7 @@ def check_answers(run: Checked) -> None:
                     one.golds.add(row.target_id)
                     of_target.setdefault((row.target_kind, row.target_id), []).append(one)
     if not of_target or any(loss.kind == "dropped" and loss.table == "qrels" for loss in run.tables.losses):
-        return
+        return  # a judgement that was left out may have named the text that answers
     titles = _titles(run)
     for row in run.passages("looking for answers"):
         asking = of_target.get((run.noun, row[0]), [])

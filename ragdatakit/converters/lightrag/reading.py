@@ -124,7 +124,7 @@ class _Reader:
                 names[_relation_name(item.attributes.get("keywords"), source, target, [])] = None
             elif item.name not in seen:
                 seen.add(item.name)
-                kind = item.attributes.get("entity_type", "").strip().strip('"') or None
+                kind = item.attributes.get("entity_type", "").strip().strip('"') or None  # old versions quote it
                 passages = self._lists().get(item.name) or sources_of(item.attributes.get("source_id", ""))
                 yield Node(item.name, kind, _attributes(item, ("entity_id", "entity_type"), passages))
         self._relation_names = names

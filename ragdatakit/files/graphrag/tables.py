@@ -8,12 +8,12 @@ from typing import Any
 from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader, RawRow
 from ragdatakit.files.containers.parquet_tables import opened_parquet
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import FileFault, Source
 from ragdatakit.files.containers.strict_json import NOTHING
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.paths.sql_text import sql_name
-from ragdatakit.files.reading.cut_files import AGAIN
+from ragdatakit.files.reading.cut_files import AGAIN, CUT_HERE, ends_file
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.graphrag.tables import BY_KIND, PREFIX
@@ -129,7 +129,7 @@ class StoredTable:
 
     def _text_of(self, row: RawRow) -> str:
         if not row.closed and self._is_last(row):  # where pandas stops
-            self._add(CsvFault(row.line, "a quote is not closed", f"the file seems to be cut here: {AGAIN}"))
+            self._add(CsvFault(row.line, "a quote is not closed", CUT_HERE))
         elif not row.closed:
             hint = "close the quote, or write it twice where it is part of a text"
             self._add(CsvFault(row.line, "a quote is not closed", hint, "open"))
@@ -142,7 +142,7 @@ class StoredTable:
 
     def _is_last(self, row: RawRow) -> bool:
         """Whether the file ends with this row, without a line end."""
-        return row.offset + len(row.raw) == size_of(self.file.path)
+        return ends_file(self.file, Located(0, row.line, row.offset, row.raw))
 
     def _add(self, fault: CsvFault) -> None:
         self.fault = self.fault or fault

@@ -11,6 +11,7 @@ from ragdatakit.schemas.line_cells import LineError, LineReader
 
 AGAIN = "copy the file again, or write it again"
 """What to do about such a file."""
+CUT_HERE = f"the file seems to be cut here: {AGAIN}"
 _MOST, _FIRST = 1 << 20, 1 << 12
 """Bytes of a text that nothing ends, beyond which it is not looked at, and those that are looked at first."""
 _BEGUN = late_pattern(

@@ -40,6 +40,7 @@ Kind = Literal[
     "section",  # a table of settings
     "sections",  # any number of such tables
 ]
+_KINDS = frozenset(get_args(Kind))
 PATTERNS: Mapping[Kind, str] = {"code": OWN_CODE, "model": MODEL_NAME, "table": TABLE_NAME}
 """What texts of these kinds are like."""
 TABLES = ("words", "severities", "budgets", "ignores", "columns", "section")
@@ -71,7 +72,7 @@ class Setting:
         if head:
             for word, value in zip(("name", "kind"), head.split(": "), strict=True):
                 object.__setattr__(self, word, value)
-        if self.kind not in get_args(Kind):
+        if self.kind not in _KINDS:
             raise ValueError(f"a setting begins with its name and kind, as 'ignore: rules', not with {head!r}")
 
     def named(self, name: str) -> Setting | None:

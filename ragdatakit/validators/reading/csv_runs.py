@@ -21,7 +21,7 @@ from ragdatakit.files.containers.csv_cells import (
 )
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.files.containers.positions import Located
-from ragdatakit.files.reading.cut_files import AGAIN, ends_file
+from ragdatakit.files.reading.cut_files import CUT_HERE, ends_file
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.csv_parts import CsvColumns, CsvPart, CsvTable, Scans
@@ -312,7 +312,7 @@ class CsvRun(FileRun):
         for located, problems in part.faulty:
             for problem in problems:
                 if problem.rule == self._rules.get("unclosed-quote") and ends_file(self.file, located):
-                    problem.hint = f"the file seems to be cut here: {AGAIN}"
+                    problem.hint = CUT_HERE
                     self.whole = self.to_end = False
         if part.doubtful:
             first_row = self.base + part.first_row

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.folders import size_of
-from ragdatakit.files.reading.cut_files import AGAIN, ends_file, is_cut, is_cut_line
+from ragdatakit.files.reading.cut_files import AGAIN, CUT_HERE, ends_file, is_cut, is_cut_line
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Problem
 
@@ -27,7 +27,7 @@ def word_end(file: DataFile, kind: File, problem: Problem, located: Located, is_
     if found:
         cut = "the file ends within a record and seems to be cut" if size_of(file.path) else "the file is empty"
         problem.facts = {**problem.facts, "reason": f"{before}{cut}"}
-        problem.hint = AGAIN if reason else f"the file seems to be cut here: {AGAIN}"
+        problem.hint = AGAIN if reason else CUT_HERE
     return found
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.beginnings import BOM
+from ragdatakit.files.containers.indents import Indent
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines, quick_located
 from ragdatakit.files.containers.record_forms import RecordForm
@@ -205,6 +206,23 @@ class FileRun:
         batch = self._coded_part(scanned, noted)
         found = self.sets.probe(self.file.kind, batch)
         self._take_batch(self.base + first_record, batch, None, found)
+
+    def _examined(
+        self, data: bytes, scanned: ScannedBlock, indent: Indent, noted: list[tuple[int, int, Any]]
+    ) -> Iterator[tuple[list[Problem], int, int, int, bytes, Indent]]:
+        """Elements of a part in which the record checks find something: the problems, row, line, offset, bytes, and
+        what is before them on their line. To ``noted`` go those that are kept: why they were noted, their rows and
+        decoded values."""
+        behind = 0
+        for why, row, line, start, end in scanned.notes:
+            raw = data[start:end]
+            value, problems = self.checker.examine(raw, row in scanned.alike or None, scanned.alike.get(row))
+            if why == REFUSED or self.needs.values:
+                noted.append((why, row, value))
+            if problems:
+                indent = indent.behind(data, behind, start)
+                behind = start
+                yield problems, row, line, start, raw, indent
 
     def _coded_part(self, scanned: ScannedBlock, noted: list[tuple[int, int, Any]]) -> Any:
         from ragdatakit.validators.coded_columns import coded_scan

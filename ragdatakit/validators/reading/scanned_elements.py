@@ -11,7 +11,6 @@ from ragdatakit.files.containers.arrays import ArraySource, Part
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
 from ragdatakit.scanner.element_parts import Here, scanned_parts
-from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.scanner.relations import OnceCount
 from ragdatakit.validators.coded_columns import spell_odd
 from ragdatakit.validators.reading.file_runs import ElementsRun
@@ -66,18 +65,9 @@ class ScannedElementsRun(ElementsRun):
         self.run_.collector.count_all(once if self.fresh else {}, self.file)
 
     def _noted(self, part: Part, scanned: ScannedBlock) -> list[tuple[int, int, Any]]:
-        """What the record checks say of the noted elements; of those that are kept, why they were noted, their rows and
-        decoded values."""
-        values: list[tuple[int, int, Any]] = []
-        data, behind, indent = part.data, 0, part.indent
-        for why, row, line, start, end in scanned.notes:
-            raw = data[start:end]
-            value, problems = self.checker.examine(raw, row in scanned.alike or None, scanned.alike.get(row))
-            if why == REFUSED or self.needs.values:
-                values.append((why, row, value))
-            if problems:
-                indent = indent.behind(data, behind, start)
-                behind = start
-                place = part.byte_offset + start
-                self._emit(problems, Element(part.first_record + row, part.first_line + line, place, raw, "", indent))
-        return values
+        """What the record checks say of the noted elements; those that are kept, as in `_examined`."""
+        noted: list[tuple[int, int, Any]] = []
+        for problems, row, line, start, raw, indent in self._examined(part.data, scanned, part.indent, noted):
+            place = part.byte_offset + start
+            self._emit(problems, Element(part.first_record + row, part.first_line + line, place, raw, "", indent))
+        return noted

@@ -10,7 +10,6 @@ from typing import Any
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement
 from ragdatakit.files.reading.tagged_blocks import LONG_ELEMENT, TaggedBlock, TaggedBlocks
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
-from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.reading.tagged_runs import TaggedRun
 
 
@@ -38,21 +37,12 @@ class ScannedTaggedRun(TaggedRun):
         return TaggedBlocks(self.declared.tags, self.source.block_bytes, pieces, offset, place)
 
     def _noted(self, block: TaggedBlock, scanned: ScannedBlock, records: int) -> list[tuple[int, int, Any]]:
-        """What the record checks say of the noted elements; of those that are kept, why they were noted, their rows and
-        decoded values."""
-        values: list[tuple[int, int, Any]] = []
-        data, behind, indent = block.data, 0, block.place.indent
-        for why, row, line, start, end in scanned.notes:
-            raw = data[start:end]
-            value, problems = self.checker.examine(raw)
-            if why == REFUSED or self.needs.values:
-                values.append((why, row, value))
-            if problems:
-                indent = indent.behind(data, behind, start)
-                behind = start
-                place = block.place.line + line
-                self._emit(problems, TaggedElement(records + row, place, block.offset + start, raw, indent))
-        return values
+        """What the record checks say of the noted elements; those that are kept, as in `_examined`."""
+        noted: list[tuple[int, int, Any]] = []
+        for problems, row, line, start, raw, indent in self._examined(block.data, scanned, block.place.indent, noted):
+            place = block.place.line + line
+            self._emit(problems, TaggedElement(records + row, place, block.offset + start, raw, indent))
+        return noted
 
 
 def scanned_elements(scanner: BlockScanner, block: TaggedBlock) -> ScannedBlock:

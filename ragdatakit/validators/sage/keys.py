@@ -51,7 +51,7 @@ def generation(record: dict[str, Any]) -> str:
         return "operators"
     if not _ONLY_OLDER.isdisjoint(keys):
         return "older"
-    if any(k in keys for k in TIMES.values()):
+    if not keys.isdisjoint(TIMES.values()):
         return "operators"
     return "older" if "results" in keys and "retrieval_results" not in keys else ""
 
