@@ -174,6 +174,13 @@ def test_a_payload_that_is_an_empty_array_is_json_and_no_object(tmp_path: Path) 
     [
         ("[{}]", [("LR502", "a list of 1 value is not an object with chunks, entities and relationships")]),
         ("[{},\n{}]", [("LR502", "a list of 2 values is not an object with chunks, entities and relationships")]),
+        ('[{"entity_name": "Joss Alder"}]', [
+            ("LR502", "a list of 1 value is not an object with chunks, entities and relationships"),
+        ]),
+        ('[{"nodes": [], "chunks": []}]', [
+            ("LR502", "a list of 1 value is not an object with chunks, entities and relationships"),
+            ("LR503", '"nodes" is not read; expected chunks, entities and relationships'),
+        ]),
         ("{}\n{}\n", [("LR501", "not JSON: there are 2 values in it, one after the other")]),
         ("\ufeff[]", [
             ("LR501", "not JSON: the file begins with a byte-order mark"),

@@ -67,6 +67,11 @@ class Target:
         """Its line."""
         return self.file.line(self.index)
 
+    @property
+    def is_whole_file(self) -> bool:
+        """Whether the file is one JSON document, and this record all of it."""
+        return self.file.kind.container == "json" and len(self.file.cells) == 1
+
     def members(self) -> dict[str, str]:
         """The members of the object as JSON texts."""
         return {k: json.dumps(v, ensure_ascii=False) for k, v in self.value.items()}

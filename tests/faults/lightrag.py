@@ -114,4 +114,6 @@ OWN: dict[tuple[str, str, str], str] = {
     ("payload", "", "extra key"): "unknown-payload-key",
     ("payload", "", "byte-order mark"): "!payload-not-json",
     ("payload", "", "gone"): "!payload-not-json",
+    ("payload", "", "copy"): "!payload-not-json",
+    ("payload", "", "a list among objects"): "!payload-not-object",
 }

@@ -77,8 +77,9 @@ def _no_json_line(target: Target) -> Iterator[Injection]:
         yield target.injection(target.replaced(broken_cell(raw)), "bad JSON", name, target.places(syntax))
     spread = sound.replace(", ", ",\n", 1)
     if "\n" in spread:
-        faults = target.places(syntax) | target.places(syntax, line=target.line + 1)
-        yield target.injection(target.replaced(broken_cell(spread)), "bad JSON", "over two lines", faults)
+        halves = target.places(syntax) | target.places(syntax, line=target.line + 1)
+        cell, faults = (readable_cell(spread), frozenset()) if target.is_whole_file else (broken_cell(spread), halves)
+        yield target.injection(target.replaced(cell), "bad JSON", "over two lines", faults)
 
 
 def _no_objects(target: Target) -> Iterator[Injection]:
@@ -88,7 +89,7 @@ def _no_objects(target: Target) -> Iterator[Injection]:
         rules = target.file.kind.record.rules
         rule = "" if name == "a text" and "string" in shapes else rules.get("not-object", "")
         if name == "a list":
-            rule = rules.get("array", rule)
+            rule = "" if target.is_whole_file else rules.get("array", rule)
         faults = target.places(rule, *own)
         yield target.injection(target.replaced(readable_cell(text)), "not an object", name, faults)
     if target.record.shape == "string":

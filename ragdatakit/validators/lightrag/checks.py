@@ -19,7 +19,7 @@ from ragdatakit.validators.lacking import missing_file
 from ragdatakit.validators.lightrag.extraction import extraction_problems
 from ragdatakit.validators.lightrag.graph import GraphCheck
 from ragdatakit.validators.lightrag.known import Known
-from ragdatakit.validators.lightrag.payload import payload_problems
+from ragdatakit.validators.lightrag.payload import PARTS, payload_problems
 from ragdatakit.validators.lightrag.reports import report_problems
 from ragdatakit.validators.lightrag.stores import ChunkStore, document_problems, status_problems
 from ragdatakit.validators.lightrag.tracking import LISTS, tracking_problems
@@ -59,6 +59,7 @@ class LightRagChecks(FormatChecks):
         self._reported: set[str] = set()
         self._vectors: VectorCheck | None = None
         self._payloads = 0
+        self._is_list = False
 
     def start(self) -> Iterator[Placed]:
         """Files that are missing, or packed; a payload is opened by who calls LightRAG."""
@@ -104,13 +105,17 @@ class LightRagChecks(FormatChecks):
             for documents in states:
                 self._known.documents.update(documents)
 
+    def start_file(self, file: DataFile) -> None:
+        """Note whether a file of a payload is a list."""
+        self._is_list = file.kind == "payload" and json_container(file.path, file.boundary) == "json-array"
+
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
-        """The faults of one record, or of a whole payload."""
+        """The faults of one record, or of a whole payload; what is in a list and has no part of one is none."""
         if not isinstance(value, dict):
             return ()
         if file.kind == "payload":
             self._payloads += 1
-            return payload_problems(value)
+            return payload_problems(value) if not self._is_list or any(part in value for part in PARTS) else ()
         key, record = list(value.values())[:2] if len(value) > 1 else ("", None)
         if file.kind == "documents" and self._known.documents is not None:
             self._known.documents[key] = None
@@ -141,7 +146,7 @@ class LightRagChecks(FormatChecks):
         read, is compared with nothing."""
         if file.kind == "payload":
             payloads, self._payloads = self._payloads, 0
-            for problem in _payload_faults(file, records, payloads):
+            for problem in _payload_faults(file, records, payloads, self._is_list):
                 yield file, problem
         if file.kind == "chunks":
             for problem in self._chunks.gaps():
@@ -181,7 +186,7 @@ class LightRagChecks(FormatChecks):
         return extraction_problems(data)
 
 
-def _payload_faults(file: DataFile, records: int, payloads: int) -> Iterator[Problem]:
+def _payload_faults(file: DataFile, records: int, payloads: int, is_list: bool) -> Iterator[Problem]:
     """What is wrong with the file of a payload where its values are sound, and objects: `json.load` is to read one."""
     if not file.name.endswith(".gz"):
         with suppress(OSError), file.boundary.open(file.path) as stream:  # which the engine reports
@@ -189,7 +194,7 @@ def _payload_faults(file: DataFile, records: int, payloads: int) -> Iterator[Pro
                 facts = {"reason": "the file begins with a byte-order mark"}
                 yield Problem("payload-not-json", facts=facts, hint="save the file as UTF-8 without the mark")
     if 0 < records == payloads and file.readable:
-        if json_container(file.path, file.boundary) == "json-array":
+        if is_list:
             yield Problem("payload-not-object", facts={"value": f"a list of {many(records, 'value')}"})
         elif records > 1:
             facts = {"reason": f"there are {records:,} values in it, one after the other"}
