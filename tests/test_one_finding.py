@@ -102,7 +102,12 @@ def test_a_cut_corpus_that_no_question_refers_to(big: bool, tmp_path: Path, monk
 @BIG
 @pytest.mark.parametrize(
     ("written", "codes"),
-    [("[[]]", ["LR502"]), ("[[], 3]", ["LR502", "LR502"]), ("[{}]", ["LR502", "LR504", "LR504", "LR504"])],
+    [
+        ("[[]]", ["LR502"]),
+        ("[[], 3]", ["LR502", "LR502"]),
+        ("[{}]", ["LR502"]),
+        ('[{"chunks": []}]', ["LR502", "LR504", "LR504", "LR504"]),
+    ],
 )
 def test_a_payload_in_a_list(
     written: str, codes: list[str], big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
