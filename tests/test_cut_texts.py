@@ -25,11 +25,22 @@ def written(count: int, seed: int = 5) -> list[str]:
     ]
 
 
-def cut_off(texts: Iterable[str]) -> CutOff | None:
-    lengths = TextLengths()
-    for text in texts:
-        lengths.add(text)
-    return lengths.cut_off()
+def cut_off(texts: Sequence[str]) -> CutOff | None:
+    """Of all texts at once, and of parts of them that are put together."""
+
+    def read(numbers: Sequence[int]) -> Iterable[str]:
+        assert [*numbers] == sorted({*numbers})
+        return (texts[number] for number in numbers)
+
+    whole, together = TextLengths(), TextLengths()
+    for first in range(0, len(texts), 7):
+        part = TextLengths()
+        for text in texts[first : first + 7]:
+            whole.add(text)
+            part.add(text)
+        together.extend(part)
+    assert together.cut_off(read) == whole.cut_off(read)
+    return whole.cut_off(read)
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,17 @@ def test_a_full_disk_only_means_reading_again(tmp_path: Path, monkeypatch: pytes
 
     assert [list(rows()) for _ in range(2)] == [EDGES] * 2
     assert source.asked == 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 64, 70, 128])
+def test_columns_have_what_was_read_before_a_failure(count: int) -> None:
+    def rows() -> Iterator[Edge]:
+        yield from EDGES[:count]
+        raise OSError("gone")
+
+    read: list[Edge] = []
+    with pytest.raises(OSError, match="gone"):  # noqa: PT012 - up to there
+        for block in kept_rows.columns_of(rows()):
+            read += map(Edge._make, zip(*block, strict=True))
+
+    assert read == EDGES[:count]

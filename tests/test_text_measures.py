@@ -21,7 +21,7 @@ from ftfy.badness import BADNESS_RE
 
 from ragdatakit import validate
 from ragdatakit.converters.beir.sql_tables import beir_passages
-from ragdatakit.converters.kept_texts import TextBlock, _with_others
+from ragdatakit.converters.kept_texts import LookedAt, TextBlock, TextColumn, _with_others
 from ragdatakit.converters.sql_tables import blocks_of
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -31,10 +31,11 @@ from ragdatakit.quality import measures, odd_characters
 from ragdatakit.quality.garbled import _IN_A_ROW, garbled
 from ragdatakit.quality.measures import Measured, Measuring, in_batches
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
+from ragdatakit.quality.sketches import sketches
 from ragdatakit.quality.texts import _CONTROL
 from ragdatakit.scanner.blocks import KeptValues
 from ragdatakit.scanner.library import library
-from ragdatakit.scanner.measures import USES, text_measures
+from ragdatakit.scanner.measures import USES, Alphabet, Measures, TextMeasures
 from ragdatakit.scanner.texts import FoldedCharacters, Joined
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
@@ -53,16 +54,18 @@ ASKED = Measuring(
 )
 
 
+def text_measures(texts: Joined, alphabet: Alphabet) -> TextMeasures:
+    measures = Measures(texts.number, alphabet)
+    sketches(TextColumn(texts), texts, 3, measures)
+    return measures.found()
+
+
 def lengths_of(found: Sequence[Measured]) -> list[Any]:
     """All that is kept of the lengths of texts."""
     lengths = TextLengths()
     for one in found:
-        if one.found is not None:
-            lengths.add_all(one.texts, one.found.characters, one.found.blanks, one.found.ends)
-            continue
-        for text in one.texts:
-            lengths.add(text)
-    return [lengths._characters, lengths._words, lengths._marks, lengths._sample, lengths._before]
+        lengths.extend(one.lengths)
+    return [lengths._characters, lengths._words, lengths._marks, lengths._first, lengths._last]
 
 
 def says_something(text: str) -> bool:
@@ -83,8 +86,8 @@ def agree(texts: Sequence[str]) -> None:
         assert name == "exact" or [code != 0 for code in codes] == [code != 0 for code in others]
     for batch, other in zip(mine, plain, strict=True):
         assert batch.words.tolist() == other.words.tolist()
-        rows_of: Any = batch.rows
-        for place, row in enumerate(rows_of):
+        assert batch.looks.items() <= other.looks.items()
+        for place, row in other.looks.items():
             is_of_note = batch.words[place] < ASKED.least_words or len(row.text) > ASKED.most_characters
             assert place in batch.looks or not (is_of_note or says_something(row.text) or says_something(row.title))
 
@@ -261,6 +264,31 @@ def test_blocks_of_texts_are_the_rows(tmp_path: Any) -> None:
     assert [row[0] for row in block[2:-1]] == block.columns["doc_id"][2:-1] == [row[0] for row in rows[2:-1]]
 
 
+def test_blocks_that_are_looked_at_are_let_go_of(tmp_path: Any) -> None:
+    """Their texts are those of the library until it scans again: who keeps some gets an error, not other texts."""
+    lines = [f'{{"_id": "d{n}", "title": "T", "text": "t\\u00e9xt {n}"}}' for n in range(9)]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "which barge?"}\n', encoding="utf-8")
+    (dataset,) = detect(tmp_path).datasets
+    held: list[Any] = []
+
+    def look(rows: Any) -> list[Any]:
+        held.append(rows)
+        return list(rows)
+
+    (block,) = beir_passages(dataset, RecordReader(Losses()), 2, look)
+
+    assert isinstance(block, LookedAt)
+    assert [row[:3] for row in block.found] == [(f"d{n}", f"téxt {n}", "T") for n in range(9)]
+    assert len(block) == 9
+    with pytest.raises(LookupError):
+        block[0]
+    with pytest.raises(ValueError, match="released"):
+        held[0].columns["text"][0]
+    with pytest.raises(ValueError, match="released"):
+        text_measures(held[0].columns["text"].joined, ascii_alphabet())
+
+
 @pytest.mark.parametrize("fewest", [1, 2, 9])
 def test_what_was_read_before_a_failure_is_looked_at(fewest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "_MOST_ROWS", 2)
@@ -268,13 +296,13 @@ def test_what_was_read_before_a_failure_is_looked_at(fewest: int, monkeypatch: p
 
     def rows() -> Iterator[Document]:
         for number in range(9):
-            yield Document(f"d{number}", "a b c")
+            yield Document(f"d{number}", "a")
         raise RagdataError("cut off")
 
     seen = list[str]()
     with pytest.raises(RagdataError, match="cut off"):  # noqa: PT012 - up to there
         for batch in ASKED.each(in_batches(rows())):
-            seen += [row.doc_id for row in batch.rows]
+            seen += [row.doc_id for row in batch.looks.values()]
 
     assert seen == [f"d{number}" for number in range(9)]
 
@@ -292,7 +320,7 @@ def test_long_texts_wait_for_those_before_them(most: int, ahead: int, monkeypatc
 
     before = []
     for place, batch in enumerate(ASKED.each(batches())):
-        assert [row.doc_id for row in batch.rows] == [f"d{place}"]
+        assert [row.doc_id for row in batch.looks.values()] == [f"d{place}"]
         before.append(read - place - 1)
 
     assert max(before[2:]) <= ahead

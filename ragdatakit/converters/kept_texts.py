@@ -48,24 +48,22 @@ class TextColumn(Sequence[str]):
             return list(self)[place]
         data, offsets = self.joined.data, self.joined.offsets
         place = range(len(self))[place]
-        return data[offsets[place] : offsets[place + 1]].decode("utf-8", "surrogatepass")
+        return str(data[offsets[place] : offsets[place + 1]], "utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
         data, offsets = self.joined.data, self.joined.offsets
         places = pairwise(offsets.tolist())
-        if data.isascii():
-            text = data.decode("ascii")
+        if self.joined.is_ascii:
+            text = str(data, "ascii")
             return iter([text[start:end] for start, end in places])  # sooner than one by one
-        return iter([data[start:end].decode("utf-8", "surrogatepass") for start, end in places])
+        return iter([str(data[start:end], "utf-8", "surrogatepass") for start, end in places])
 
 
 class TextBlock(Sequence[Row]):
-    """Rows of a table, of which only some columns are there, by name: a missing text is empty. ``seen`` is what was
-    made of them where they were scanned."""
+    """Rows of a table, of which only some columns are there, by name: a missing text is empty."""
 
     def __init__(self, row: type[Row], columns: Mapping[str, TextColumn]) -> None:
         self.columns = columns
-        self.seen: Any = None
         self._row = row
 
     def __len__(self) -> int:
@@ -81,8 +79,22 @@ class TextBlock(Sequence[Row]):
         return self._row(**{name: column[place] for name, column in self.columns.items()})
 
 
+class LookedAt(Sequence[Row]):
+    """As many rows as were looked at where they were scanned, and what was ``found``; they are no longer there."""
+
+    def __init__(self, number: int, found: Any) -> None:
+        self.found = found
+        self._number = number
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __getitem__(self, _: int | slice) -> Any:
+        raise LookupError("rows that were looked at are let go of")
+
+
 Passages = Sequence[Any]
-"""Rows of canonical tables, or a `TextBlock`."""
+"""Rows of canonical tables, a `TextBlock`, or some that were `LookedAt`."""
 Look = Callable[[Passages], object]
 
 
@@ -130,12 +142,17 @@ class KeptTexts:
         in so many threads, which ``look`` at blocks without such records, too."""
 
         def scan(data: bytes) -> _Scanned | None:
-            found = self._scanner.scan(data)
+            found = self._scanner.scan(data, look is not None)
             if found is None:
                 return None
             block = self._block(found, {}) if all(note[0] == BLANK for note in found.notes) else None
-            if isinstance(block, TextBlock) and look is not None:
-                block.seen = look(block)
+            if look is None:
+                return _Scanned(found, block)
+            if block is None:
+                return _Scanned(found.copied(), None)
+            if isinstance(block, TextBlock):
+                block = LookedAt(len(block), look(block))
+            found.hide()
             return _Scanned(found, block)
 
         for taken in records.taken(file, scan, jobs, TEXT_BLOCK_BYTES):

@@ -54,12 +54,12 @@ def sql_tables(
 
 def blocks_of(
     source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
-) -> dict[str, Callable[[int, Look], Iterator[Passages]]]:
+) -> dict[str, Callable[[int, Look | None], Iterator[Passages]]]:
     """What gives all rows of a table of passages, or of edges, by its name, straight from the scanner, as `KeptTexts`
     does, as far as they are texts; nothing where rows have to be read."""
     is_taken = source.format in _PASSAGES.keys() | _EDGES.keys() and library() is not None
     part = _taken_part(source, options, least_bytes) if is_taken else None
-    found: dict[str, Callable[[int, Look], Iterator[Passages]]] = {}
+    found: dict[str, Callable[[int, Look | None], Iterator[Passages]]] = {}
     if part is None:
         return found
     if source.format in _PASSAGES and len({file.split for file in part.of_kind("documents")}) <= 1:

@@ -75,9 +75,7 @@ def check_answers(run: Checked) -> None:
 
 def _waiting(run: Checked) -> dict[tuple[str | None, str | None], list[_Waiting]]:
     found: dict[tuple[str | None, str | None], list[_Waiting]] = {}
-    for number, row in enumerate(run.questions()):
-        if not row.answer:
-            continue
+    for number, row in run.numbered_questions():
         answers = [words for text in (row.answer, *row.aliases) if (words := flat_words(text or ""))]
         if not answers or " ".join(answers[0]) in _NOT_SOUGHT or not all(map(_can_be_found, answers)):
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.canonical import Question
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.rules.quality import RULES
@@ -53,17 +54,25 @@ class Repeats:
         self._whole = False
 
     def noted(self, rows: Iterator[Any]) -> Iterator[Any]:
-        """The same rows; the first time that they are read to the end, their texts are noted."""
-        if self._whole:
-            yield from rows
-            return
-        texts, in_splits = array("q"), array("q")
+        """The same rows, of a table without splits; the first time that they are read to the end, their texts are
+        noted."""
+        texts = array("q")
         for row in rows:
             texts.append(hash(row.text))
-            if "split" in row._fields:
-                in_splits.append(hash((row.text, row.split)))
             yield row
-        self._texts, self._in_splits, self._whole = texts, in_splits, True
+        if not self._whole:
+            self._texts, self._whole = texts, True
+
+    def noted_columns(self, blocks: Iterator[Any]) -> Iterator[Any]:
+        """The same, of the columns of questions."""
+        texts, in_splits = array("q"), array("q")
+        for block in blocks:
+            if not self._whole:
+                texts.extend(map(hash, block.text))
+                in_splits.extend(map(hash, zip(block.text, block.split, strict=True)))
+            yield block
+        if not self._whole:
+            self._texts, self._in_splits, self._whole = texts, in_splits, True
 
     def take(self, codes: npt.NDArray[np.int64]) -> None:
         """The texts of all rows of a table without splits, as codes that are the same for those that are."""
@@ -210,18 +219,28 @@ class Checked:
         """The passages in order; ``doing`` is what progress says of it."""
         if self.progress is not None:
             self.progress.doing = doing
-        return self._rows(self.table)
+        return self._repeats(self.table).noted(self.tables.peek(self.table))
 
     def note_passages(self, codes: npt.NDArray[np.int64]) -> None:
         """What the texts of all passages are, as codes: who reads the tables without `passages` says it."""
-        self.findings.repeats.setdefault(self.table, Repeats()).take(codes)
+        self._repeats(self.table).take(codes)
 
     def questions(self) -> Iterator[Any]:
-        """The questions in order."""
-        return self._rows("questions")
+        """The questions in order, some at a time: a `Question` whose fields are their columns."""
+        blocks = (Question._make(columns) for columns in self.tables.peek_columns("questions"))
+        return self._repeats("questions").noted_columns(blocks)
 
-    def _rows(self, table: str) -> Iterator[Any]:
-        return self.findings.repeats.setdefault(table, Repeats()).noted(self.tables.peek(table))
+    def numbered_questions(self, wanted: Collection[int] | None = None) -> Iterator[tuple[int, Question]]:
+        """The questions of these numbers, with them; without ``wanted`` those that have an answer."""
+        first = 0
+        for block in self.questions() if wanted is None or wanted else ():
+            for place, answer in enumerate(block.answer):
+                if answer if wanted is None else first + place in wanted:
+                    yield first + place, question_at(block, place)
+            first += len(block.answer)
+
+    def _repeats(self, table: str) -> Repeats:
+        return self.findings.repeats.setdefault(table, Repeats())
 
 
 class Doing:
@@ -234,6 +253,11 @@ class Doing:
     def __call__(self, path: str, done: int, total: int) -> None:
         """``done`` of ``total`` bytes of a file are read."""
         self._show(f"{self.doing}: {path.rpartition('/')[2]}", done, total)
+
+
+def question_at(block: Any, place: int) -> Question:
+    """A question of some of which the columns are there."""
+    return Question._make(column[place] for column in block)
 
 
 def question_lookup(row: Any, split: str | None, number: int, *before: str | None) -> RecordLookup:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ragdatakit.converters.kept_texts import TextBlock
+from ragdatakit.converters.kept_texts import LookedAt, TextBlock
+from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.near_copies import compared
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
@@ -20,7 +21,7 @@ from ragdatakit.quality.sketches import sketches
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.blocks import text_codes
 from ragdatakit.scanner.library import library
-from ragdatakit.scanner.measures import NOT_UTF8, Alphabet, TextMeasures, looked_at, text_measures
+from ragdatakit.scanner.measures import NOT_UTF8, Alphabet, Measures, looked_at
 from ragdatakit.scanner.texts import Joined
 
 if TYPE_CHECKING:
@@ -41,26 +42,21 @@ _MOST_WAITING = 32 << 20
 _FEWEST = 2
 """Of less than so many times as many the library would not be asked quicker than Python looks at them."""
 
+_Found: TypeAlias = "tuple[Measured, Compared]"
 _MAKING = threading.Lock()
 """Held by the thread that makes the tables of characters, which others then find made."""
 
 
 class Measured(NamedTuple):
-    """Passages, codes of their ids, their texts, how many words each has, and codes of it without and with its white
-    space (as in `TextMeasures`).
+    """Of passages, codes of their ids, how many words each has, codes of its text without and with its white space (as
+    in `TextMeasures`), and the lengths of all; and by their places those of which a rule may have something to say."""
 
-    ``looks`` are the places of those of which a rule may have something to say; ``found`` is there where the library
-    looked at them.
-    """
-
-    rows: Passages
     ids: _Numbers
-    texts: Sequence[str]
     words: _Numbers
     squeezed: _Numbers
     exact: _Numbers
-    looks: Sequence[int]
-    found: TextMeasures | None
+    lengths: TextLengths
+    looks: Mapping[int, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,66 +86,66 @@ class Measuring:
         for found, sketched in map(self._in_python, all_batches) if is_small else self._beside(all_batches):
             if self.near is not None:
                 self.near.add(number, sketched)
-            number += len(found.rows)
+            number += len(found.words)
             yield found
         if failed:
             raise failed[0]
 
-    def _beside(self, batches: Iterator[Passages]) -> Iterator[tuple[Measured, Compared]]:
+    def _beside(self, batches: Iterator[Passages]) -> Iterator[_Found]:
         """Passages as they were looked at where they were scanned, and from the first of others on in threads."""
         for rows in batches:
-            if (seen := _taken_off(rows)) is None:
+            if not isinstance(rows, LookedAt):
                 left = chain((rows,), batches)
                 del rows
                 yield from self._in_threads(left)
                 return
-            yield seen
-            del rows, seen
+            yield rows.found
 
-    def _in_threads(self, batches: Iterable[Passages]) -> Iterator[tuple[Measured, Compared]]:
+    def _in_threads(self, batches: Iterable[Passages]) -> Iterator[_Found]:
         """The library looks at passages in threads of its own, unless it did."""
         from concurrent.futures import Future, ThreadPoolExecutor
 
         with ThreadPoolExecutor(self.jobs) as beside:
-            waiting: deque[tuple[Future[tuple[Measured, Compared]], int]] = deque()
+            waiting: deque[tuple[Future[_Found], int]] = deque()
             held = 0
             for rows in batches:
-                if (seen := _taken_off(rows)) is not None and not waiting:
-                    yield seen
-                    del rows, seen
-                    continue
-                if seen is None:
-                    future = beside.submit(self.in_library, rows)
+                if isinstance(rows, LookedAt):
+                    future: Future[_Found] = Future()
+                    future.set_result(rows.found)
                 else:
-                    future = Future()
-                    future.set_result(seen)
+                    future = beside.submit(self.in_library, rows)
                 waiting.append((future, size := _size_of(rows)))
                 held += size
-                del rows, future, seen  # before one that is as long is read
+                del rows, future  # before one that is as long is read
                 while len(waiting) > self.jobs + 1 or held > _MOST_WAITING:
                     held -= waiting[0][1]
                     yield waiting.popleft()[0].result()
             while waiting:
                 yield waiting.popleft()[0].result()
 
-    def _sketches(self, texts: Sequence[str], joined: Joined) -> Sketches:
+    def _sketches(self, texts: Sequence[str], joined: Joined, measures: Measures | None = None) -> Sketches:
         """How many words passages have, and what those that are long enough are compared by."""
-        return sketches(texts, joined, self.near_words if self.near is not None else sys.maxsize)
+        return sketches(texts, joined, self.near_words if self.near is not None else sys.maxsize, measures)
 
-    def _in_python(self, rows: Passages) -> tuple[Measured, Compared]:
-        if (seen := _taken_off(rows)) is not None:
+    def _in_python(self, rows: Passages) -> _Found:
+        if isinstance(rows, LookedAt):
+            seen: _Found = rows.found
             return seen
         texts = [row.text or "" for row in rows]
         sketched = self._sketches(texts, Joined.of(texts))
         squeezed, exact = (np.array([*map(code, texts)], np.int64) for code in (squeezed_key, hash))
-        looks = range(len(rows))
-        found = Measured(rows, _ids(rows), texts, sketched.words, squeezed, exact, looks, None)
+        lengths = TextLengths()
+        for text in texts:
+            lengths.add(text)
+        found = Measured(_ids(rows), sketched.words, squeezed, exact, lengths, dict(enumerate(rows)))
         return found, compared(sketched, self.near_words)
 
-    def in_library(self, rows: Passages) -> tuple[Measured, Compared]:
+    def in_library(self, rows: Passages) -> _Found:
         """What the library finds of passages, in any thread."""
         texts, joined = _column(rows, "text")
-        sketched, found = self._sketches(texts, joined), text_measures(joined, _looked_for(joined, self.garbled))
+        measures = Measures(joined.number, _looked_for(joined, self.garbled))
+        sketched = self._sketches(texts, joined, measures)
+        found = measures.found()
         for place in np.flatnonzero(found.looked == NOT_UTF8).tolist():
             text = texts[place]
             found.squeezed[place], found.exact[place] = squeezed_key(text), hash(text)
@@ -159,9 +155,10 @@ class Measuring:
             if self.titles and not (isinstance(rows, TextBlock) and "title" not in rows.columns):
                 of_titles = _column(rows, "title")[1]
                 looks |= looked_at(of_titles, _looked_for(of_titles, self.garbled)) != 0
-        places = np.flatnonzero(looks).tolist()
+        looked = {place: rows[place] for place in np.flatnonzero(looks).tolist()}
         ids = _ids(rows) if self.hashed_ids else _codes(_column(rows)[1])
-        measured = Measured(rows, ids, texts, sketched.words, found.squeezed, found.exact, places, found)
+        lengths = TextLengths.seen(texts, found.characters, found.blanks, found.ends)
+        measured = Measured(ids, sketched.words, found.squeezed, found.exact, lengths, looked)
         return measured, compared(sketched, self.near_words)
 
 
@@ -175,15 +172,8 @@ def named_texts(texts: Sequence[str], garbled: bool) -> Iterable[int]:
 
 def _looked_for(texts: Joined, garbled: bool) -> Alphabet:
     with _MAKING:
-        return ascii_alphabet() if texts.data.isascii() else alphabet(garbled)
-
-
-def _taken_off(rows: Passages) -> tuple[Measured, Compared] | None:
-    """What was seen of passages where they were scanned, which is not held any longer."""
-    found: tuple[Measured, Compared] | None = None
-    if isinstance(rows, TextBlock):
-        found, rows.seen = rows.seen, None
-    return found
+        has_all = alphabet.cache_info().currsize  # which are right for ASCII, too
+        return ascii_alphabet() if not has_all and texts.is_ascii else alphabet(garbled)
 
 
 def _ids(rows: Passages) -> _Numbers:
@@ -197,6 +187,8 @@ def _codes(texts: Joined) -> _Numbers:
 
 def _size_of(rows: Passages) -> int:
     """About how many bytes their texts have."""
+    if isinstance(rows, LookedAt):
+        return 0
     if isinstance(rows, TextBlock):
         return sum(len(column.joined.data) for column in rows.columns.values())
     return sum(len(row.text or "") + len(getattr(row, "title", None) or "") for row in rows)

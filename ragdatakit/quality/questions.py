@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import compress, groupby
 from typing import TYPE_CHECKING, Any
 
@@ -66,13 +66,11 @@ def _read(run: Checked) -> _Asked:
     """Questions, and in which splits they are judged; where splits say nothing of that, in their own."""
     names: dict[str | None, int] = {}
     words, ids, answers, splits = array("q"), array("q"), array("q"), array("q")
-    for row in run.questions():
-        flat = " ".join(flat_words(row.text or ""))
-        answer = " ".join(flat_words(row.answer)) if row.answer else ""
-        words.append(hash(flat) or 1 if flat else 0)
-        answers.append(0 if not answer or answer in _NO_SIGN else hash(answer) or 1)
-        ids.append(hash(row.question_id))
-        splits.append(names.setdefault(row.split, len(names)))
+    for block in run.questions():
+        words.extend(map(_code, block.text))
+        answers.extend(_code(answer, _NO_SIGN) for answer in block.answer)
+        ids.extend(map(hash, block.question_id))
+        splits.extend(names.setdefault(split, len(names)) for split in block.split)
     judged, targets, of = array("q"), array("q"), array("q")
     for ids_judged, named, grades, kinds, of_splits, _ in run.tables.peek_columns("qrels"):
         is_gold = [grade > 0 for grade in grades]
@@ -89,6 +87,12 @@ def _read(run: Checked) -> _Asked:
     pairs = np.stack(np.divmod(distinct(pairs[:, 0] * len(names) + pairs[:, 1]), max(len(names), 1)), 1)
     listed: list[str | None] = list(names)
     return _Asked(listed, arrays[0], arrays[1], arrays[2], pairs[:, 0], pairs[:, 1], golds)
+
+
+def _code(text: str | None, left_out: Container[str] = ()) -> int:
+    """A code of the words of a text; 0 where there are none, or only what is left out."""
+    flat = " ".join(flat_words(text)) if text else ""
+    return hash(flat) or 1 if flat and flat not in left_out else 0
 
 
 def _joined(
@@ -221,8 +225,7 @@ def _mixed_groups(
 
 
 def _words_of(run: Checked, wanted: set[int]) -> dict[int, frozenset[str]]:
-    rows = enumerate(run.questions()) if wanted else ()
-    return {number: frozenset(flat_words(row.text or "")) for number, row in rows if number in wanted}
+    return {number: frozenset(flat_words(row.text or "")) for number, row in run.numbered_questions(wanted)}
 
 
 def _similarity(mine: frozenset[str], other: frozenset[str], least: float) -> float:
@@ -250,7 +253,7 @@ def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
         else:
             run.findings.count(rule, asked.names[split])
     wanted = {number for one in kept for number in (one[1], one[3])}
-    rows = {n: row for n, row in enumerate(run.questions() if wanted else ()) if n in wanted}
+    rows = dict(run.numbered_questions(wanted))
     for rule, question, split, other, of, facts in kept:
         row, first = rows[question], rows[other]
         named = {

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.quality.word_codes import Codes
+    from ragdatakit.scanner.measures import Measures
 
     _Numbers = npt.NDArray[np.int64]
     _Parts = npt.NDArray[np.uint32]
@@ -39,9 +40,11 @@ _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB13311
 _WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
 
 
-def sketches(texts: Sequence[str], joined: Joined, least: int) -> Sketches:
-    """Sketches of texts that have so many words or more, at least as a run; ``joined`` are the texts once more."""
-    found = made_sketches(joined, characters(), MADE_WITH, _sketching(), least)
+def sketches(texts: Sequence[str], joined: Joined, least: int, measures: Measures | None = None) -> Sketches:
+    """Sketches of texts that have so many words or more, at least as a run; ``joined`` are they once more, of which
+    ``measures`` takes what the library finds besides."""
+    asked = measures.asked if measures is not None else None
+    found = made_sketches(joined, characters(), MADE_WITH, _sketching(), least, asked)
     if found is None:
         found = Sketches.of_nothing((BANDS, len(texts)))
         found.words[:] = -1

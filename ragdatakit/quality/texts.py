@@ -13,7 +13,7 @@ import numpy as np
 from ragdatakit.arrays.code_tables import repeated
 from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.files.texts.plain_tokens import count
-from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
+from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_at, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
 from ragdatakit.quality.measures import Measuring, in_batches, named_texts, text_at
 from ragdatakit.quality.near_copies import NearCopies
@@ -24,7 +24,7 @@ from ragdatakit.schemas.texts import many
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ragdatakit.converters.kept_texts import Look
+    from ragdatakit.converters.kept_texts import Look, Passages
 
 
 _LOST = "\ufffd"
@@ -40,18 +40,13 @@ def check_texts(run: Checked) -> TextKeys:
     lengths = TextLengths()
     measuring = _measuring(run, near)
     for batch in measuring.each(_first_passages(run, measuring)):
-        rows = batch.rows
         ids.append(batch.ids)
         keys.append(batch.squeezed)
         exact.append(batch.exact)
-        for place in batch.looks:
-            look.at(rows[place], number + place, batch.texts[place], int(batch.words[place]))
-        if (seen := batch.found) is None:
-            for text in batch.texts:
-                lengths.add(text)
-        else:
-            lengths.add_all(batch.texts, seen.characters, seen.blanks, seen.ends)
-        number += len(rows)
+        for place, row in batch.looks.items():
+            look.at(row, number + place, row.text or "", int(batch.words[place]))
+        lengths.extend(batch.lengths)
+        number += len(batch.words)
     of_texts = np.concatenate(exact)
     run.note_passages(of_texts)
     codes = np.concatenate(keys)
@@ -70,16 +65,30 @@ def check_texts(run: Checked) -> TextKeys:
     return found
 
 
-def _first_passages(run: Checked, measuring: Measuring) -> Iterator[Sequence[Any]]:
+def _first_passages(run: Checked, measuring: Measuring) -> Iterator[Passages]:
     """All passages, some thousands at a time; some of them were looked at where they were scanned."""
     if run.progress is not None:
         run.progress.doing = "reading"
     return _passages(run, measuring.in_library)
 
 
-def _passages(run: Checked, look: Look) -> Iterator[Sequence[Any]]:
+def _passages(run: Checked, look: Look | None) -> Iterator[Passages]:
     blocks = run.tables.blocks.get(run.table)
     return blocks(run.jobs, look) if blocks is not None else in_batches(run.tables.peek(run.table))
+
+
+def _texts_again(run: Checked, doing: str, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Some passages, by their rising numbers, with these; ``doing`` is what progress says of it."""
+    if run.progress is not None:
+        run.progress.doing = doing
+    first = done = 0
+    for rows in _passages(run, None):
+        while done < len(numbers) and (place := numbers[done] - first) < len(rows):
+            yield numbers[done], text_at(rows, place)
+            done += 1
+        if done == len(numbers):
+            return
+        first += len(rows)
 
 
 def _measuring(run: Checked, near: NearCopies | None) -> Measuring:
@@ -103,14 +112,14 @@ def check_question_texts(run: Checked) -> None:
     if run.progress is not None:
         run.progress.doing = "reading questions"
     first = 0
-    for rows in in_batches(run.questions()):
-        texts = [row.text or "" for row in rows]
+    for block in run.questions():
+        texts = [text or "" for text in block.text]
         for number in named_texts(texts, run.findings.wants("garbled-text")):
-            row, text = rows[number], texts[number]
-            if not (text.isascii() and text.isprintable()):
+            if not ((text := texts[number]).isascii() and text.isprintable()):
+                row = question_at(block, number)
                 place = partial(question_lookup, row, row.split, first + number)
                 _check_characters(run, place, "question", row.question_id, "text", text)
-        first += len(rows)
+        first += len(texts)
 
 
 def _near_copies(run: Checked) -> NearCopies | None:
@@ -223,7 +232,10 @@ def _rows(run: Checked, ordinals: set[int]) -> dict[int, Any]:
 
 
 def _check_cut(run: Checked, lengths: TextLengths) -> None:
-    if not run.findings.wants("texts-cut-off") or (cut := lengths.cut_off()) is None:
+    def read(numbers: Sequence[int]) -> Iterator[str]:
+        return (text for _, text in _texts_again(run, "reading again", numbers))
+
+    if not run.findings.wants("texts-cut-off") or (cut := lengths.cut_off(read)) is None:
         return
     row = _rows(run, {cut.first})[cut.first]
     facts = {"what": cut.words(run.noun), "id": shown_id(row[0])}
@@ -231,19 +243,7 @@ def _check_cut(run: Checked, lengths: TextLengths) -> None:
 
 
 def _check_near(run: Checked, near: NearCopies, found: TextKeys, again: npt.NDArray[np.int64]) -> None:
-    def read(ordinals: Sequence[int]) -> Iterator[tuple[int, str]]:
-        if run.progress is not None:
-            run.progress.doing = "comparing"
-        first = done = 0
-        for rows in _passages(run, lambda _: None):
-            while done < len(ordinals) and (place := ordinals[done] - first) < len(rows):
-                yield ordinals[done], text_at(rows, place)
-                done += 1
-            if done == len(ordinals):
-                return
-            first += len(rows)
-
-    pairs = near.pairs(again, run.jobs, read)
+    pairs = near.pairs(again, run.jobs, partial(_texts_again, run, "comparing"))
     similar = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]
     _keep_pairs(run, "near-identical-texts", similar)
     if pairs:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -61,7 +61,9 @@ class ScannedColumn:
 @dataclass(frozen=True, slots=True)
 class KeptValues:
     """The values of a field, one behind the other in ``data``, each row's between two of the ``offsets``, and the rows
-    without one. Texts are as they are meant, all else as it is written. Rows that were refused have no value."""
+    without one. Texts are as they are meant, all else as it is written. Rows that were refused have no value.
+
+    Where they are only shown, ``data`` is a memoryview of the library's memory, until the thread scans again."""
 
     data: bytes
     offsets: npt.NDArray[np.int64]
@@ -146,6 +148,17 @@ class ScannedBlock:
     kept: dict[str, KeptValues] = field(default_factory=dict)
     facts: ScannedFacts | None = None
     items: ScannedItems | None = None
+
+    def copied(self) -> ScannedBlock:
+        """The same, with values that are copies of those that are shown."""
+        kept = {name: replace(values, data=bytes(values.data)) for name, values in self.kept.items()}
+        return replace(self, kept=kept)
+
+    def hide(self) -> None:
+        """Values that were shown are looked at no more: who does it nevertheless gets an error, not other texts."""
+        for values in self.kept.values():
+            shown: Any = values.data
+            shown.release()
 
 
 def can_scan(records: tuple[Record, ...], asked: Iterable[Asked] = ()) -> bool:
@@ -243,16 +256,16 @@ class BlockScanner:
         names = [name for scope in scopes.values() for name in scope]
         self._want(plan, {name: place for place, name in enumerate(names)}, items.kept, items.facts)
 
-    def scan(self, data: bytes) -> ScannedBlock | None:
+    def scan(self, data: bytes, shown: bool = False) -> ScannedBlock | None:
         """What is in these whole lines; None where a carriage return ends a line of its own, so that Python must see
-        all of them."""
+        all of them. Values are copied, or ``shown``."""
         mine = self._mine()
         views = mine.views
         status = self._library.rd_scan(self._plan, mine.address, data, len(data), self._portable, views, self._views)
         if status == _LONE_RETURN:
             return None
         called(status)
-        return self._found(mine, len(data))
+        return self._found(mine, len(data), shown)
 
     def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
         """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
@@ -290,14 +303,14 @@ class BlockScanner:
             called(self._library.rd_sample(mine.address, True, *self.items_sample))
         return mine
 
-    def _found(self, mine: Results, length: int = 0) -> ScannedBlock:
+    def _found(self, mine: Results, length: int = 0, shown: bool = False) -> ScannedBlock:
         views = mine.views
         rows, lines, *ends = numbers(views[0]).tolist()
         lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
         notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         counts = {name: n for name, n in zip(self._counts, numbers(views[2]).tolist(), strict=True) if n}
         columns = {name: _column(views, number, self._fields[name]) for name, number in self._places.items()}
-        kept = self._kept_values(mine.address, self._kept)
+        kept = self._kept_values(mine.address, self._kept, shown)
         facts = self._facts(mine.address, length) if self._has_facts else None
         items = self._scanned_items(mine, self._items, length) if self._items is not None else None
         pairs = numbers(views[3]).reshape(-1, _ALIKE_WIDTH).tolist() if views[3].length else ()
@@ -322,18 +335,23 @@ class BlockScanner:
         sample = TextSample(rows, sample_ends.astype(np.int32), data)
         return ScannedFacts(lengths, codes.view(WIDE), ends, empty, starts, sample)
 
-    def _kept_values(self, address: int, names: Sequence[str]) -> dict[str, KeptValues]:
+    def _kept_values(self, address: int, names: Sequence[str], shown: bool = False) -> dict[str, KeptValues]:
         found = {}
         for place, name in enumerate(names):
             ends, missing, data = views = (View * 3)()
             called(self._library.rd_kept(address, place, views))
-            values = ctypes.string_at(data.start, data.length) if data.length else b""
+            take: Callable[[int, int], Any] = _shown if shown else ctypes.string_at
+            values = take(data.start, data.length)
             offsets = numbers(ends, before=1).view(np.int64) if data.length else zeros(ends.length + 1)
             has_any = missing.length < ends.length
             found[name] = KeptValues(
                 values, offsets, numbers(missing).view(np.int64) if has_any else in_order(ends.length)
             )
         return found
+
+
+def _shown(address: int, length: int) -> memoryview:
+    return memoryview((ctypes.c_char * length).from_address(address)).cast("B") if length else memoryview(b"")
 
 
 def _column(views: Any, number: int, field: Field) -> ScannedColumn:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 38
+ABI = 39
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -115,7 +115,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         _FLAG,
         (
             *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
-            *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
+            *(_POINTER, _LENGTH, _POINTER, _LENGTH),
             *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
         ),
     ),
@@ -136,20 +136,15 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             *(_POINTER, _LENGTH, _POINTER, _POINTER, _NUMBER, _NUMBER),
         ),
     ),
-    "rd_text_measures": (
-        _FLAG,
-        (
-            *(ctypes.c_char_p, _LENGTH, ctypes.c_char_p, _LENGTH, ctypes.c_char_p, _LENGTH),
-            *(_LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER),
-        ),
-    ),
+    "rd_text_looks": (_FLAG, (ctypes.POINTER(View), _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_text_sketches": (
         _FLAG,
         (
             *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
             *(_POINTER, _LENGTH, _LENGTH, _LENGTH, _LENGTH, _LENGTH),
-            *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
-            *(_POINTER, _POINTER, _POINTER, _POINTER, _NUMBER, _NUMBER),
+            *(_POINTER, _LENGTH, _POINTER, _LENGTH),
+            *(_POINTER, _POINTER, _POINTER, _POINTER),
+            *(ctypes.POINTER(View), _LENGTH, _POINTER, _POINTER, _NUMBER, _NUMBER),
         ),
     ),
     "rd_copies_new": (_POINTER, (_LENGTH, _LENGTH, _LENGTH)),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+from typing import Any
+
 import numpy as np
 
 from ragdatakit.quick_values import NamedTuple
-from ragdatakit.scanner.library import called, needed_library, run_seed
+from ragdatakit.scanner.library import View, called, needed_library, run_seed
 from ragdatakit.scanner.texts import Bytes, Joined, Numbers
 
 
@@ -37,23 +40,29 @@ class TextMeasures(NamedTuple):
     looked: Bytes
 
 
-def text_measures(texts: Joined, alphabet: Alphabet) -> TextMeasures:
-    """What is found of each text. Raises `ScannerError`, also where there is no library."""
-    numbers = np.zeros((texts.number, 4), np.int64)
-    marks = _marks(texts, alphabet, numbers.ctypes.data)
-    return TextMeasures(*(np.ascontiguousarray(column) for column in (*numbers.T, *marks.T)))
+class Measures:
+    """What `sketches` finds of so many texts besides."""
+
+    def __init__(self, number: int, alphabet: Alphabet) -> None:
+        self._numbers, self._marks = np.zeros((number, 4), np.int64), np.zeros((number, 2), np.uint8)
+        addresses = (self._numbers.ctypes.data, self._marks.ctypes.data)
+        self.asked = (_views(alphabet), run_seed(), *addresses)
+        """What the library is called with."""
+
+    def found(self) -> TextMeasures:
+        """What was found of each text."""
+        return TextMeasures(*(np.ascontiguousarray(column) for column in (*self._numbers.T, *self._marks.T)))
 
 
 def looked_at(texts: Joined, alphabet: Alphabet) -> Bytes:
-    """What is said of the characters of each text, as in `TextMeasures`. Raises `ScannerError`, as above."""
-    return _marks(texts, alphabet, None)[:, 1]
+    """What is said of the characters of each text, as in `TextMeasures`. Raises `ScannerError`, also where there is no
+    library."""
+    data, looked = texts.held, np.zeros(texts.number, np.uint8)
+    given = (data.ctypes.data, len(data), texts.offsets.ctypes.data, texts.number)
+    called(needed_library().rd_text_looks(_views(alphabet), *given, looked.ctypes.data))
+    return looked
 
 
-def _marks(texts: Joined, alphabet: Alphabet, numbers: int | None) -> Bytes:
-    found = needed_library()
-    data, offsets, number = *texts, texts.number
-    marks = np.zeros((number, 2), np.uint8)
-    tables = [part for table in alphabet for part in (table, len(table))]
-    given = (data, len(data), offsets.ctypes.data, number)
-    called(found.rd_text_measures(*tables, run_seed(), *given, numbers, marks.ctypes.data))
-    return marks
+def _views(alphabet: Alphabet) -> Any:
+    """Those of its bytes, which are held by it."""
+    return (View * 3)(*(View(ctypes.cast(ctypes.c_char_p(table), ctypes.c_void_p), len(table)) for table in alphabet))

@@ -115,7 +115,7 @@ _LONGEST = 1 << 28
 
 class Joined(NamedTuple):
     """Texts as UTF-8, one behind the other, and where each begins; behind the last is where that ends. Without those
-    that are very long they are to have some million characters together."""
+    that are very long they are to have some million characters together. ``data`` may be a memoryview."""
 
     data: bytes
     offsets: npt.NDArray[np.int32]
@@ -130,6 +130,16 @@ class Joined(NamedTuple):
     def number(self) -> int:
         """How many texts they are."""
         return len(self.offsets) - 1
+
+    @property
+    def held(self) -> Bytes:
+        """The bytes, which the library is given the address of."""
+        return np.frombuffer(self.data, np.uint8) if len(self.data) else np.empty(0, np.uint8)
+
+    @property
+    def is_ascii(self) -> bool:
+        """Whether all characters are."""
+        return int(self.held.max(initial=0)) < 0x80
 
 
 def word_numbers(
@@ -176,9 +186,15 @@ class Sketches(NamedTuple):
 
 
 def sketches(
-    texts: Joined, characters: FoldedCharacters, made_with: tuple[int, int], sketching: Sketching, least: int
+    texts: Joined,
+    characters: FoldedCharacters,
+    made_with: tuple[int, int],
+    sketching: Sketching,
+    least: int,
+    measures: tuple[Any, ...] | None,
 ) -> Sketches | None:
-    """Sketches of texts that have so many words or more. None where there is no library. Raises `ScannerError`."""
+    """Sketches of texts that have so many words or more; ``measures`` is what `Measures` asks for. None where there is
+    no library. Raises `ScannerError`."""
     found = library()
     if found is None:
         return None
@@ -186,7 +202,7 @@ def sketches(
     made = Sketches.of_nothing(shape)
     words, numbers, *sizes = sketching
     wanted = (numbers.ctypes.data, *sizes, words, least)
-    written = tuple(each.ctypes.data for each in made)
+    written = (*(each.ctypes.data for each in made), *(measures or (None, 0, None, None)))
     _learning(found.rd_text_sketches, characters, made_with, wanted, texts, written)
     return made
 
@@ -197,15 +213,15 @@ def _learning(
     made_with: tuple[int, int],
     wanted: tuple[int, ...],
     texts: Joined,
-    written: tuple[int, ...],
+    written: tuple[Any, ...],
 ) -> None:
     """Call the library for texts until it knows all their characters."""
-    data, offsets, number = *texts, texts.number
+    data, offsets, number = texts.held, texts.offsets, texts.number
     reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
     while True:
         places, folded = characters.known
         given = (places.ctypes.data, len(places), folded, len(folded), *made_with, *wanted)
-        called(call(*given, data, len(data), offsets.ctypes.data, number, *written, reached, unknown))
+        called(call(*given, data.ctypes.data, len(data), offsets.ctypes.data, number, *written, reached, unknown))
         if reached.value == number:
             return
         characters.learn(unknown.value)

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
+use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::copies::{neighbours, Common, Copies};
 use crate::hash::Seeds;
 use crate::measures::{look, measure, Alphabet, Measured, DOUBTFUL};
@@ -11,68 +11,43 @@ use crate::text_boundary::{Texts, WordTexts};
 use crate::words::{bits_of_numbers, Left};
 use std::ptr::null_mut;
 
-/// What the rules of quality ask of texts that stand one behind the other in `data`: `offsets` are `number` + 1 places in
-/// it. `kinds` says what kind each character is of, `uses` what each kind is there for, `pairs` of each two kinds whether a
-/// rule may report them side by side. In `numbers` come for each text its characters, its blanks, and its codes, made
-/// with `seed`, without and with its white space; in `marks` how it stops and begins, and whether Python has to look at
-/// its characters: 2 where it is not UTF-8, and all is for Python. Where `numbers` is null, that last is all.
+/// What is said of the characters of a text that is not UTF-8.
+const NOT_UTF8: u8 = 2;
+
+/// What is looked for in texts: views of bytes that say what kind each character is of, what each kind is there for, and
+/// of each two kinds whether a rule may report them side by side. None where they do not fit together.
 ///
 /// # Safety
-/// `kinds` points to `known` bytes, `uses` to `many`, `pairs` to `pair_count`, `data` to `length`, `offsets` to `number` + 1
-/// numbers, `numbers` to four times `number` to be written or nowhere, `marks` to twice `number` bytes.
+/// `views` points to three views, and these to as many bytes as they say.
+unsafe fn alphabet<'a>(views: *const View) -> Option<Alphabet<'a>> {
+    let [kinds, uses, pairs] = slice(views, 3)?.first_chunk::<3>()?;
+    let [kinds, uses, pairs] = [kinds, uses, pairs].map(|view| slice(view.start.cast(), view.length));
+    Alphabet::of(kinds?, uses?, pairs?)
+}
+
+/// Whether Python has to look at the characters of texts that stand one behind the other in `data`, between `number` + 1
+/// places (`offsets`): in `looked` comes 0, 1, or 2 where a text is not UTF-8. `views` are those of `alphabet`.
+///
+/// # Safety
+/// As in `alphabet`; `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `looked` to `number` bytes to be written.
 #[no_mangle]
-pub unsafe extern "C" fn rd_text_measures(
-    kinds: *const u8,
-    known: u64,
-    uses: *const u8,
-    many: u64,
-    pairs: *const u8,
-    pair_count: u64,
-    seed: u64,
+pub unsafe extern "C" fn rd_text_looks(
+    views: *const View,
     data: *const u8,
     length: u64,
     offsets: *const i32,
     number: u64,
-    numbers: *mut u64,
-    marks: *mut u8,
+    looked: *mut u8,
 ) -> i32 {
     guarded(PANICKED, || {
-        let (Some(kinds), Some(uses), Some(pairs)) = (slice(kinds, known), slice(uses, many), slice(pairs, pair_count))
-        else {
-            return MISUSED;
-        };
         let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, number.saturating_add(1))) else {
             return MISUSED;
         };
-        let (Some(alphabet), Some(marks)) =
-            (Alphabet::of(kinds, uses, pairs), slice_mut(marks, number.saturating_mul(2)))
-        else {
-            return MISUSED;
-        };
+        let (Some(alphabet), Some(looked)) = (alphabet(views), slice_mut(looked, number)) else { return MISUSED };
         let texts = Texts::of(data);
-        if numbers.is_null() {
-            for (marks, ends) in marks.chunks_exact_mut(2).zip(offsets.windows(2)) {
-                let Some(text) = texts.piece(ends) else { return MISUSED };
-                marks[1] = text.map_or(2, |text| look(&alphabet, text).is_seen.into());
-            }
-            return DONE;
-        }
-        let Some(numbers) = slice_mut(numbers, number.saturating_mul(4)) else { return MISUSED };
-        let seeds = Seeds::of(seed, u64::MAX);
-        let (mut title, mut room) = (None, Vec::new());
-        let written = numbers.chunks_exact_mut(4).zip(marks.chunks_exact_mut(2));
-        for ((numbers, marks), ends) in written.zip(offsets.windows(2)) {
+        for (looked, ends) in looked.iter_mut().zip(offsets.windows(2)) {
             let Some(text) = texts.piece(ends) else { return MISUSED };
-            let (found, looked) = if let Ok(text) = text {
-                let found = measure(&alphabet, &seeds, text, &mut title, &mut room);
-                let is_seen = found.is_seen.into();
-                (found, is_seen)
-            } else {
-                title = None;
-                (Measured { ends: DOUBTFUL, ..Measured::default() }, 2)
-            };
-            numbers.copy_from_slice(&[found.characters, found.blanks, found.squeezed, found.exact]);
-            marks.copy_from_slice(&[found.ends, looked]);
+            *looked = text.map_or(NOT_UTF8, |text| look(&alphabet, text).is_seen.into());
         }
         DONE
     })
@@ -83,9 +58,14 @@ pub unsafe extern "C" fn rd_text_measures(
 /// `heads`, band by band, and the next 16 bits of it in `tails`. In `counts` comes how many words each text has, -1 where
 /// all of it is for Python, in `bits` what `bits_of_numbers` says of it. `made_with` are the numbers of `Sketching`, one behind the other.
 ///
+/// Where `views`, as in `rd_text_looks`, are not null, what else the rules of quality ask comes in `measures`, for each text
+/// its characters, its blanks, and its codes, made with `seed`, without and with its white space; and in `marks` how it
+/// stops and begins, and what `rd_text_looks` says, all of which is for Python where it is not UTF-8.
+///
 /// # Safety
 /// As in `rd_text_words`; `made_with` points to `rounds` numbers and twice `parts`, `heads` and `tails` to `number` times the
-/// bands, `bits` to `number`, to be written.
+/// bands, `bits` to `number`, to be written; `views` to nothing or as in `alphabet`, and then `measures` to four times
+/// `number`, `marks` to twice `number`, to be written.
 #[no_mangle]
 pub unsafe extern "C" fn rd_text_sketches(
     places: *const u32,
@@ -108,6 +88,10 @@ pub unsafe extern "C" fn rd_text_sketches(
     heads: *mut u32,
     tails: *mut u16,
     bits: *mut u64,
+    views: *const View,
+    seed: u64,
+    measures: *mut u64,
+    marks: *mut u8,
     reached: *mut u64,
     unknown: *mut u64,
 ) -> i32 {
@@ -122,6 +106,17 @@ pub unsafe extern "C" fn rd_text_sketches(
         let (Some(heads), Some(tails)) = (slice_mut(heads, written), slice_mut(tails, written)) else { return MISUSED };
         let (Some(counts), Some(bits)) = (slice_mut(counts, number), slice_mut(bits, number)) else { return MISUSED };
         let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
+        let asked = if views.is_null() { 0 } else { number };
+        let (Some(measures), Some(marks)) =
+            (slice_mut(measures, asked.saturating_mul(4)), slice_mut(marks, asked.saturating_mul(2)))
+        else {
+            return MISUSED;
+        };
+        let alphabet = alphabet(views);
+        if alphabet.is_none() && !views.is_null() {
+            return MISUSED;
+        }
+        let (seeds, mut title, mut room) = (Seeds::of(seed, u64::MAX), None, Vec::new());
         let (mut codes, mut parts) = (Vec::new(), vec![0; sketching.parts()]);
         while *reached < number {
             let place = *reached as usize;
@@ -142,6 +137,19 @@ pub unsafe extern "C" fn rd_text_sketches(
                 for ((head, tail), band) in to.zip(sketching.of_bands(&parts)) {
                     (*head, *tail) = ((band >> 32) as u32, (band >> 16) as u16);
                 }
+            }
+            let written = measures.get_mut(4 * place..).zip(marks.get_mut(2 * place..));
+            if let (Some(alphabet), Some((measures, marks))) = (&alphabet, written) {
+                let Some(text) = texts.text(place) else { return MISUSED };
+                let found = text.map(|text| measure(alphabet, &seeds, text, &mut title, &mut room));
+                let looked = found.as_ref().map_or(NOT_UTF8, |found| found.is_seen.into());
+                let found = found.unwrap_or_else(|_| {
+                    title = None;
+                    Measured { ends: DOUBTFUL, ..Measured::default() }
+                });
+                let numbers = [found.characters, found.blanks, found.squeezed, found.exact];
+                measures.iter_mut().zip(numbers).for_each(|(to, number)| *to = number);
+                marks.iter_mut().zip([found.ends, looked]).for_each(|(to, mark)| *to = mark);
             }
             *reached += 1;
         }

@@ -195,7 +195,12 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
             }
             at += 32;
         }
-        <Portable>::plain_stop(data, at)
+        let Some(last) = data.last_chunk().filter(|_| at + 32 > data.len()) else {
+            return <Portable>::plain_stop(data, at);
+        };
+        // SAFETY: as above.
+        let plain = unsafe { _mm256_movemask_epi8(between(load(last), b' ', b'~')) } as u32;
+        at + plain.checked_shr((at + 32 - data.len()) as u32).unwrap_or(0).trailing_ones() as usize
     }
 
     #[inline(always)]
@@ -207,8 +212,15 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
             doubled |= blanks & (blanks << 1 | before) != 0;
             (before, rest) = (blanks >> 63, behind);
         }
-        let (others, twice) = <Portable>::count_blanks(rest);
-        (count + others, doubled || twice || (before != 0 && rest.first() == Some(&b' ')))
+        let last = if let Some(last) = data.last_chunk() {
+            Self::places(last, b' ').checked_shr((BLOCK - rest.len()) as u32).unwrap_or(0)
+        } else {
+            let mut padded = [0; BLOCK];
+            padded.get_mut(..rest.len()).unwrap_or(&mut []).copy_from_slice(rest);
+            Self::places(&padded, b' ')
+        };
+        doubled |= last & (last << 1 | before) != 0;
+        (count + u64::from(last.count_ones()), doubled)
     }
 
     #[inline(always)]

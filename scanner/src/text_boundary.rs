@@ -292,7 +292,7 @@ pub(crate) struct WordTexts<'a> {
     room: Room,
 }
 
-impl WordTexts<'_> {
+impl<'a> WordTexts<'a> {
     /// Those that stand one behind the other in `data`. `places` and `folded` say what characters become.
     ///
     /// # Safety
@@ -312,8 +312,13 @@ impl WordTexts<'_> {
 
     /// Put the numbers of the words of one of them into `codes`; None where its places are not within all.
     pub(crate) fn words(&mut self, place: usize, codes: &mut Vec<u64>) -> Option<Result<(), Left>> {
-        let text = self.texts.piece(&self.offsets[place..])?;
+        let text = self.text(place)?;
         Some(text.map_or(Err(Left::Odd), |text| words(&self.folding, text, codes, &mut self.room)))
+    }
+
+    /// One of them; None as above.
+    pub(crate) fn text(&self, place: usize) -> Option<Result<&'a str, NotUtf8>> {
+        self.texts.piece(&self.offsets[place..])
     }
 }
 

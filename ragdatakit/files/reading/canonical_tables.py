@@ -19,7 +19,7 @@ from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses
 
 RowSource = Callable[[], Iterator[Any]]
 """Reads the rows of a table from their beginning; may be called more than once."""
-Blocks = Callable[[int, Callable[[Sequence[Any]], object]], Iterator[Sequence[Any]]]
+Blocks = Callable[[int, Callable[[Sequence[Any]], object] | None], Iterator[Sequence[Any]]]
 """Reads rows in so many threads, which look at passages, too, where they can."""
 
 

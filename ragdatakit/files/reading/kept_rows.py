@@ -76,9 +76,19 @@ def _rows_of(row: Any, blocks: Iterator[Columns]) -> Iterator[Any]:
 
 
 def columns_of(rows: Iterator[Any]) -> Iterator[Columns]:
-    """The same rows, some at a time, column by column."""
-    while block := list(islice(rows, _FEW)):
-        yield list(zip(*block, strict=True))
+    """The same rows, some at a time, column by column; also those that were read before something fails."""
+    block: list[Any] = []
+    try:
+        while True:
+            block.extend(islice(rows, _FEW))
+            if not block:
+                return
+            yield list(zip(*block, strict=True))
+            block = []
+    except Exception:
+        if block:
+            yield list(zip(*block, strict=True))
+        raise
 
 
 class KeptRows:

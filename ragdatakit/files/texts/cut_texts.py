@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +31,8 @@ _MOSTLY = 0.8
 _FEWEST_OTHERS = 5
 """Numbers of words that texts of so many characters have, or the other way around."""
 _SAMPLE, _LOOKED_AT, _ALIKE = 1_000, 1_000, 0.2
-"""Texts that are kept, and characters of each; the share of places in them at which most texts of a template have the
-same word."""
+"""Texts that are read again, and characters of each; the share of places in them at which most texts of a template
+have the same word."""
 _SHORTEST = {"character": 50, "word": 20}
 ENDS = ".!?:;)]}»”\"'’。」』\uff01\uff1f\uff09"
 _ENDS = tuple(ENDS)
@@ -61,51 +61,54 @@ class CutOff:
 
 
 class TextLengths:
-    """Lengths of texts, in their order, and how they begin and stop. Memory: 9 bytes a text, and a sample of them."""
+    """Lengths of texts, in their order, and how they begin and stop. Memory: 9 bytes a text."""
 
     def __init__(self) -> None:
         self._characters, self._words, self._marks = array("i"), array("i"), array("B")
-        self._sample: list[tuple[int, str]] = []
-        self._each = 1
-        self._before = ""
+        self._first = self._last = ""
 
-    def add(self, text: str) -> None:
-        """The next text."""
-        number = len(self._marks)
-        self._characters.append(min(len(text), _MOST))
-        self._words.append(min(text.count(" ") + 1, _MOST))
-        self._marks.append(_marks(text, self._before))
-        self._before = _title(text)
-        if number % self._each == 0:
-            self._keep(number, text)
-
-    def add_all(self, texts: Sequence[str], characters: _Numbers, blanks: _Numbers, marks: _Marks) -> None:
-        """The next texts, as the library sees them; of those that are doubtful all is found here."""
-        first, characters, words, marks = len(self._marks), characters.copy(), blanks + 1, marks.copy()
+    @classmethod
+    def seen(cls, texts: Sequence[str], characters: _Numbers, blanks: _Numbers, marks: _Marks) -> TextLengths:
+        """Those of texts as the library sees them; of texts that are doubtful all is found here."""
+        found, characters, words, marks = cls(), characters.copy(), blanks + 1, marks.copy()
         for place in np.flatnonzero(marks & _DOUBTFUL).tolist():
             text = texts[place]
             characters[place], words[place] = len(text), text.count(" ") + 1
-            marks[place] = _marks(text, _title(texts[place - 1]) if place else self._before)
-        for known, more in ((self._characters, characters), (self._words, words), (self._marks, marks)):
+            marks[place] = _marks(text, _title(texts[place - 1]) if place else "")
+        for known, more in ((found._characters, characters), (found._words, words), (found._marks, marks)):
             known.frombytes(more.astype(known.typecode).tobytes())
-        self._before = _title(texts[-1]) if texts else self._before
-        number = -(-first // self._each) * self._each
-        while number < first + len(texts):
-            self._keep(number, texts[number - first])
-            number = (number // self._each + 1) * self._each
+        found._first, found._last = (_title(texts[place]) if len(texts) else "" for place in (0, -1))
+        return found
 
-    def _keep(self, number: int, text: str) -> None:
-        """A text of which the number is one of the sample's."""
-        self._sample.append((number, text[:_LOOKED_AT]))
-        if len(self._sample) > _SAMPLE:
-            self._sample, self._each = self._sample[::2], 2 * self._each
+    def add(self, text: str) -> None:
+        """The next text."""
+        self._characters.append(min(len(text), _MOST))
+        self._words.append(min(text.count(" ") + 1, _MOST))
+        self._marks.append(_marks(text, self._last))
+        self._last = _title(text)
+        if len(self._marks) == 1:
+            self._first = self._last
 
-    def cut_off(self) -> CutOff | None:
-        """Where the texts were cut off, if they were."""
+    def extend(self, others: TextLengths) -> None:
+        """The next texts, whose lengths were found without these before them."""
+        if not others._marks:
+            return
+        number = len(self._marks)
+        self._characters += others._characters
+        self._words += others._words
+        self._marks += others._marks
+        if number and others._first == self._last:
+            self._marks[number] &= ~_BEGINS
+        self._first, self._last = self._first if number else others._first, others._last
+
+    def cut_off(self, read: Callable[[Sequence[int]], Iterable[str]]) -> CutOff | None:
+        """Where the texts were cut off, if they were. ``read`` gives some of them again, by their rising numbers."""
         characters, words = np.frombuffer(self._characters, np.int32), np.frombuffer(self._words, np.int32)
-        return self._cut("character", characters, words) or self._cut("word", words, characters)
+        return self._cut("character", characters, words, read) or self._cut("word", words, characters, read)
 
-    def _cut(self, unit: str, lengths: np.ndarray, others: np.ndarray) -> CutOff | None:
+    def _cut(
+        self, unit: str, lengths: np.ndarray, others: np.ndarray, read: Callable[[Sequence[int]], Iterable[str]]
+    ) -> CutOff | None:
         values, counts = np.unique(lengths[lengths >= _SHORTEST[unit]], return_counts=True)
         if not len(values):
             return None
@@ -119,7 +122,7 @@ class TextLengths:
         stop, begin = np.mean(marks[cut] & _STOPS > 0), np.mean(followed & _BEGINS > 0)
         if stop < _MOSTLY or begin <= 1 / 2 or len(np.unique(others[cut])) < _FEWEST_OTHERS:
             return None
-        if _are_alike([text for number, text in self._sample if lengths[number] == length]):
+        if _are_alike([text[:_LOOKED_AT] for text in read(cut[:: -(-len(cut) // _SAMPLE)].tolist())]):
             return None
         return CutOff(length, unit, count, len(lengths), int(cut[0]))
 

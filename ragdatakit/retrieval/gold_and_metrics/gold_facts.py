@@ -200,7 +200,8 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
             questions.update(dict.fromkeys(asked.get(text, ()), found))
     alike = alike_ids(missing, map(items.id, range(len(items.keys) if missing else 0)))
     bodies = _bodies(items, there, copies) if len(items.bodies) == len(items.keys) else {}
-    return GoldFacts(missing, empty, copies, questions, alike, items.lengths.cut_off(), bodies)
+    cut = items.lengths.cut_off(lambda numbers: (items.passages[number].text for number in numbers))
+    return GoldFacts(missing, empty, copies, questions, alike, cut, bodies)
 
 
 def _bodies(items: _Items, there: Mapping[int, str], copies: Mapping[str, Copies]) -> dict[str, Copies]:
