@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.reading.cut_files import is_cut
 from tests.command_line import FIXTURES, run
 
@@ -26,9 +28,22 @@ BEGUN = (
 )
 
 
-def ndjson(end: str, folder: Path) -> Path:
+PACKED = pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+
+
+def put(path: Path, text: str, packed: bool = False) -> None:
+    """The text in a file, or in gzip data beside where it would be, in two members."""
+    if packed:
+        halves = text[: len(text) // 2], text[len(text) // 2 :]
+        path.with_name(f"{path.name}.gz").write_bytes(b"".join(gzip.compress(half.encode()) for half in halves))
+        path.unlink(missing_ok=True)
+    else:
+        path.write_text(text)
+
+
+def ndjson(end: str, folder: Path, packed: bool = False) -> Path:
     folder = Path(shutil.copytree(FIXTURES / "beir/valid/folder", folder, dirs_exist_ok=True))
-    (folder / "corpus.jsonl").write_text((FIXTURES / "beir/valid/folder/corpus.jsonl").read_text() + end)
+    put(folder / "corpus.jsonl", (FIXTURES / "beir/valid/folder/corpus.jsonl").read_text() + end, packed)
     return folder
 
 
@@ -37,17 +52,19 @@ def said(folder: Path, *words: str) -> list[tuple[str, str]]:
     return [(f["message"].partition(";")[0], f["hint"]) for f in found if "JSON" in f["message"]]
 
 
+@PACKED
 @pytest.mark.parametrize("end", BEGUN)
-def test_lines(end: str, tmp_path: Path) -> None:
-    assert said(ndjson(end, tmp_path)) == [(CUT, AGAIN)]
-    assert CUT not in str(said(ndjson(f"{end}\n", tmp_path)))
+def test_lines(end: str, packed: bool, tmp_path: Path) -> None:
+    assert said(ndjson(end, tmp_path, packed)) == [(CUT, AGAIN)]
+    assert CUT not in str(said(ndjson(f"{end}\n", tmp_path, packed)))
 
 
+@PACKED
 @pytest.mark.parametrize(
     "end", ["{'_id': 'd9'}", '{"_id": "d9"}}', '{"_id": d9}', '{"_id": "d9", }', '{"_id": nil', "  "]
 )
-def test_other_faults(end: str, tmp_path: Path) -> None:
-    assert CUT not in str(said(ndjson(end, tmp_path)))
+def test_other_faults(end: str, packed: bool, tmp_path: Path) -> None:
+    assert CUT not in str(said(ndjson(end, tmp_path, packed)))
 
 
 @pytest.mark.parametrize(
@@ -63,15 +80,16 @@ def test_what_is_behind_a_record(behind: str, message: str, tmp_path: Path) -> N
     assert [found for found, _ in said(ndjson(f"{record}{behind}\n", tmp_path))] == [message]
 
 
+@PACKED
 @pytest.mark.parametrize("words", [("--jobs", "2"), ("--engine", "local", "--jobs", "2")])
 @pytest.mark.parametrize("scanner", ["", "off"])
 def test_every_way_of_reading(
-    words: tuple[str, ...], scanner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], scanner: str, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGDATA_SCANNER", scanner)
     more = "".join(json.dumps({"_id": f"n{n}", "title": "", "text": "word " * 100}) + "\n" for n in range(7_000))
 
-    assert said(ndjson(more + BEGUN[0], tmp_path), *words) == [(CUT, AGAIN)]
+    assert said(ndjson(more + BEGUN[0], tmp_path, packed), *words) == [(CUT, AGAIN)]
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 1])
@@ -82,6 +100,15 @@ def test_an_array(share: float, tmp_path: Path) -> None:
     assert said(tmp_path, "--from", "hipporag")[-1] == (CUT, AGAIN)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.9, 1])
+def test_a_packed_array(share: float, tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "contextual-retrieval/valid/cookbook", tmp_path / "data")
+    whole = (folder / "codebase_chunks.json").read_text()
+    put(folder / "codebase_chunks.json", whole[: int(len(whole.rstrip()) * share) - 1].rstrip(), packed=True)
+
+    assert said(folder) == [(CUT, AGAIN)]
+
+
 def test_of_a_fault_before_others_little_is_read(tmp_path: Path) -> None:
     """There may be very many."""
     (tmp_path / "corpus.jsonl").write_text('{"_id"\n' * 50_000)
@@ -89,7 +116,7 @@ def test_of_a_fault_before_others_little_is_read(tmp_path: Path) -> None:
     copy = os.dup(stream.fileno())
     file = SimpleNamespace(path=tmp_path / "corpus.jsonl", boundary=SimpleNamespace(open=lambda _: stream))
 
-    assert not is_cut(file, 6)  # type: ignore[arg-type]
+    assert not is_cut(file, Located(0, 1, 0, b'{"_id"'), 6)  # type: ignore[arg-type]
     assert os.lseek(copy, 0, os.SEEK_CUR) < 10_000
     os.close(copy)
 
@@ -109,16 +136,24 @@ IN_IT = ": the file ends within a record and seems to be cut"
          f"the element is not closed{IN_IT}"),
     ],
 )  # fmt: skip
+@PACKED
 @pytest.mark.parametrize("scanner", ["", "off"])
 def test_cells_and_elements(
-    name: str, whole: str, end: str, message: str, scanner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    whole: str,
+    end: str,
+    message: str,
+    scanner: str,
+    packed: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("RAGDATA_SCANNER", scanner)
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
 
     def found(text: str) -> list[tuple[str, str]]:
-        path.write_text(text)
+        put(path, text, packed)
         wanted = ("--from", "beir" if "qrels/" in name else "trec", "--select", "BE12,TR101,TR11")
         return [
             (f["message"].partition(";")[0], f["hint"])
@@ -138,8 +173,9 @@ def test_a_score_that_is_cut_off(tmp_path: Path) -> None:
     assert [f["hint"] for f in done["findings"]] == [f"the file seems to be cut here: {AGAIN}"]
 
 
-def test_a_file_of_no_bytes_is_empty(tmp_path: Path) -> None:
+@PACKED
+def test_a_file_of_no_bytes_is_empty(packed: bool, tmp_path: Path) -> None:
     folder = shutil.copytree(FIXTURES / "lightrag" / "valid" / "ingested", tmp_path / "here")
-    (folder / "kv_store_text_chunks.json").write_bytes(b"")
+    put(folder / "kv_store_text_chunks.json", "", packed)
 
     assert ("not JSON: the file is empty", AGAIN) in said(folder)

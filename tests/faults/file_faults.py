@@ -97,13 +97,11 @@ def _cut(target: Target) -> Iterator[Injection]:
     middle = file.with_cell(last, Cell(UNREADABLE, raw[: len(raw) // 2], b""))
     if file.is_array:
         middle = replace(middle, content=middle.data().removesuffix(file.closing))
-    alone = file.is_array or not file.path.endswith(
-        ".gz"
-    )  # of a file that ends within a record nothing is said to be missing
-    yield target.injection(middle, "cut file", "in the last record", faults, alone=alone)
+    # of a file that ends within a record nothing is said to be missing
+    yield target.injection(middle, "cut file", "in the last record", faults, alone=True)
     if not file.is_array:
         short = file.with_cell(last, Cell(UNREADABLE, raw[:-1], b""))
-        yield target.injection(short, "cut file", "before its last byte", faults, alone=alone)
+        yield target.injection(short, "cut file", "before its last byte", faults, alone=True)
         whole = file.with_cell(last, replace(file.cells[last], end=b""))
         yield target.injection(whole, "cut file", "before the last line feed (no fault)", frozenset())
     if file.path.endswith(".gz"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.paths.folders import size_of
-from ragdatakit.files.reading.cut_files import AGAIN, CUT_HERE, ends_file, is_cut, is_cut_line
+from ragdatakit.files.reading.cut_files import AGAIN, CUT_HERE, ending_of, ends_file, is_cut, is_cut_line
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Problem
 
@@ -17,7 +16,7 @@ def word_end(file: DataFile, kind: File, problem: Problem, located: Located, is_
     reason, before = problem.facts.get("reason", ""), ""
     if is_json:
         (byte,) = byte_positions(located.raw, located.raw.decode("utf-8", "replace"), (problem.position or 0,))
-        found = is_cut(file, located.byte_offset + byte)
+        found = is_cut(file, located, byte)
         if not found and reason == "extra data" and problem.position:
             problem.facts = {**problem.facts, "reason": _behind(located.raw[byte:].strip()) or reason}
     elif kind.container == "columns":
@@ -25,7 +24,9 @@ def word_end(file: DataFile, kind: File, problem: Problem, located: Located, is_
     else:
         found, before = kind.container == "tagged" and bool(reason) and ends_file(file, located), f"{reason}: "
     if found:
-        cut = "the file ends within a record and seems to be cut" if size_of(file.path) else "the file is empty"
+        stream, _, size = ending_of(file)
+        stream.close()
+        cut = "the file ends within a record and seems to be cut" if size else "the file is empty"
         problem.facts = {**problem.facts, "reason": f"{before}{cut}"}
         problem.hint = AGAIN if reason else CUT_HERE
     return found
