@@ -6,7 +6,7 @@ use crate::json;
 use crate::lines::{self, Record};
 use crate::plan::{Plan, Type};
 use crate::texts::Sets;
-use crate::words::{Powers, AT_ONCE, BLOCK};
+use crate::words::{AT_ONCE, BLOCK};
 
 /// Which way of looking at bytes is used; all give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +118,9 @@ pub trait Isa: Sized {
     fn squeezed(bits: u32, kept: u32) -> u32;
     /// Which bytes are this one: a bit of each, the first is the lowest.
     fn places(block: &[u8; BLOCK], wanted: u8) -> u64;
-    /// The sum of the first `length` bytes, or all, each times its power; and whether a digit is among them.
-    fn sum_of_word(powers: &Powers, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool);
+    /// Of the first `length` bytes, or all, the number that eight of them are, and `base` times that of the others, zeros for
+    /// bytes behind them; and whether a digit is among them.
+    fn sum_of_word(base: u64, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool);
 
     /// An object of a plan: see `lines::object`.
     #[inline(never)]
@@ -351,10 +352,11 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
     }
 
     #[inline(always)]
-    fn sum_of_word(powers: &Powers, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool) {
-        bytes.iter().zip(&powers.each).take(length).fold((0, false), |(sum, digit), (&byte, &power)| {
-            (sum.wrapping_add(u64::from(byte).wrapping_mul(power)), digit | byte.is_ascii_digit())
-        })
+    fn sum_of_word(base: u64, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool) {
+        let kept = u128::MAX >> (8 * AT_ONCE.saturating_sub(length));
+        let numbers = u128::from_le_bytes(*bytes) & kept;
+        let digit = bytes.iter().take(length).any(u8::is_ascii_digit);
+        ((numbers as u64).wrapping_add(base.wrapping_mul((numbers >> 64) as u64)), digit)
     }
 }
 

@@ -16,16 +16,14 @@ use crate::sheet::Sheet;
 use crate::sketches::{self, Sketching};
 use crate::tagged;
 use crate::texts::{self, Counted, Counting, Sets};
-use crate::words::{self, Folding, Left, Powers, Room, AT_ONCE, BLOCK};
+use crate::words::{self, Folding, Left, Room, AT_ONCE, BLOCK};
 use std::arch::x86_64::{
-    __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_blendv_epi8, _mm256_broadcastsi128_si256,
-    _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_cvtepi32_epi64, _mm256_cvtepu8_epi16,
-    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_setr_epi64x,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srli_epi16, _mm256_storeu_si256,
-    _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256, _mm_add_epi32, _mm_add_epi64, _mm_and_si128,
-    _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_prefetch, _mm_set1_epi8,
-    _mm_sub_epi8, _mm_unpackhi_epi64, _pext_u32, _MM_HINT_T0,
+    __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_blendv_epi8, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
+    _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+    _mm256_storeu_si256, _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256, _mm_and_si128, _mm_cmpeq_epi8,
+    _mm_cvtsi128_si64, _mm_extract_epi64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_prefetch,
+    _mm_set1_epi8, _mm_sub_epi8, _pext_u32, _MM_HINT_T0,
 };
 
 /// AVX2; only for processors of which `Level::best` says that they have it.
@@ -296,26 +294,17 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 
     #[inline(always)]
-    fn sum_of_word(powers: &Powers, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool) {
+    fn sum_of_word(base: u64, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool) {
         let kept = KEPT[AT_ONCE - length.min(AT_ONCE)..].first_chunk::<AT_ONCE>().unwrap_or(&[0; AT_ONCE]);
-        // SAFETY: arithmetic on registers, on a processor that has AVX2; what is read has 16 and 32 bytes.
+        // SAFETY: arithmetic on registers, on a processor that has AVX2; what is read has 16 bytes.
         unsafe {
             let word = _mm_and_si128(_mm_loadu_si128(bytes.as_ptr().cast()), _mm_loadu_si128(kept.as_ptr().cast()));
             let digits = _mm_cmpeq_epi8(
                 _mm_min_epu8(_mm_sub_epi8(word, _mm_set1_epi8(b'0' as i8)), _mm_set1_epi8(9)),
                 _mm_sub_epi8(word, _mm_set1_epi8(b'0' as i8)),
             );
-            let wide = _mm256_cvtepu8_epi16(word);
-            let [a, b, c, d] = powers.parts.each_ref().map(|part| {
-                _mm256_madd_epi16(wide, _mm256_loadu_si256(part.as_ptr().cast()))
-                //
-            });
-            let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
-            let four = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
-            let placed = _mm256_sllv_epi64(_mm256_cvtepi32_epi64(four), _mm256_setr_epi64x(0, 16, 32, 48));
-            let two = _mm_add_epi64(_mm256_castsi256_si128(placed), _mm256_extracti128_si256::<1>(placed));
-            let sum = _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)));
-            (sum as u64, _mm_movemask_epi8(digits) != 0)
+            let (first, others) = (_mm_cvtsi128_si64(word) as u64, _mm_extract_epi64::<1>(word) as u64);
+            (first.wrapping_add(base.wrapping_mul(others)), _mm_movemask_epi8(digits) != 0)
         }
     }
 }
