@@ -1,4 +1,4 @@
-"""The command `ragdata`. Most command lines that check a dataset are read without click."""
+"""The command `ragdata`. Most command lines that check or report on a dataset are read without click."""
 
 from __future__ import annotations
 
@@ -53,12 +53,10 @@ def main() -> None:
 
 def _work() -> Callable[[], Any]:
     """What the words of the command line ask for: done, it gives the exit code, or None for 0."""
-    from ragdatakit.cli.validating.plain_words import plain_words
+    from ragdatakit.cli.without_click.plain_words import plain_words
 
-    if (asked := plain_words(sys.argv[1:])) is not None:
-        from ragdatakit.cli.validating.run import run
-
-        return lambda: run(asked)
+    if (work := plain_words(sys.argv[1:])) is not None:
+        return work
     late_click()
     from ragdatakit.cli.commands import group
 

@@ -1,14 +1,13 @@
-"""`ragdata report`: words into options, the summaries, the output that was asked for."""
+"""`ragdata report`: its options, and what they ask for together. Those of most command lines `plain_words` reads."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
     chosen_engine,
     dataset_names_option,
@@ -18,16 +17,11 @@ from ragdatakit.cli.dataset_options import (
 )
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import terminal_columns, write_output
+from ragdatakit.cli.without_click.report_run import ReportAsked, run
 from ragdatakit.schemas.options import ReportOptions
-
-if TYPE_CHECKING:
-    from ragdatakit.api.results import Summaries
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FORMS = ("text", "json", "markdown", "html")
-_USUAL_WIDTH, _LEAST_WIDTH, _MOST_WIDTH = 100, 60, 120
-_SIGNS = "▁▂▃▅▇…·–"
 _option = options_of(ReportOptions)
 
 
@@ -78,9 +72,22 @@ def command(**words: Any) -> int:
     _check_places(words)
     form = chosen_form(words, _FORMS)
     _refuse_places(words, form)
-    data = _rendered(_made(words, form), words, form)
-    write_output([data], words["output_file"], form)
-    return 0
+    is_page = form == "html"
+    options = given(
+        ReportOptions,
+        words,
+        **read_words(words),
+        **chosen_engine(words),
+        save=words["save_database"],
+        neighbourhoods=is_page,
+        findings=words["findings"] if words["findings"] is not None or is_page else False,
+    )
+    if not is_page:
+        options["max_per_rule"] = 1  # they are counted
+    shown = {name: words[name] for name in ("quiet", "verbose", "details")}
+    return run(
+        ReportAsked(paths=words["paths"] or (Path(),), options=options, form=form, out=words["output_file"], **shown)
+    )
 
 
 def _check_places(words: dict[str, Any]) -> None:
@@ -101,66 +108,3 @@ def _refuse_places(words: dict[str, Any], form: str) -> None:
         raise click.UsageError("a page is not for the terminal: give --output-file report.html")
     if words["quiet"] and words["verbose"]:
         raise click.UsageError("give --quiet or --verbose, not both")
-
-
-def _made(words: dict[str, Any], form: str) -> Summaries:
-    from ragdatakit.api.report import report
-    from ragdatakit.cli.progress import terminal_progress
-
-    is_page = form == "html"
-    with terminal_progress() as progress:
-        options = given(
-            ReportOptions,
-            words,
-            **read_words(words),
-            **chosen_engine(words),
-            save=words["save_database"],
-            neighbourhoods=is_page,
-            findings=words["findings"] if words["findings"] is not None or is_page else False,
-            progress=progress,
-        )
-        if not is_page:
-            options["max_per_rule"] = 1  # they are counted
-        return report(list(words["paths"]) or [Path()], **options)
-
-
-def _rendered(summaries: Summaries, words: dict[str, Any], form: str) -> bytes:
-    findings = summaries.findings
-    if form == "json":
-        from ragdatakit.reports.summary.json import summary_json
-
-        return summary_json(summaries, findings, summaries.left_out, summaries.not_read, summaries.sources)
-    if form == "html":
-        from ragdatakit.reports.html.page import summary_page
-
-        return summary_page(summaries, findings, left_out=summaries.left_out, not_read=summaries.not_read)
-    if form == "markdown":
-        from ragdatakit.reports.summary.markdown import summary_markdown
-
-        lines = summary_markdown(summaries, words["details"], findings, summaries.left_out, summaries.not_read)
-        return "".join(f"{line}\n" for line in lines).encode()
-    from ragdatakit.reports.summary.text import summary_lines
-    from ragdatakit.reports.summary.text_sections import SummaryTextOptions
-
-    to_file = words["output_file"] is not None
-    encoding = "utf-8" if to_file else sys.stdout.encoding or "utf-8"
-    columns = _USUAL_WIDTH if to_file else terminal_columns(_USUAL_WIDTH)
-    options = SummaryTextOptions(
-        colour=not to_file and wants_colour(),
-        width=min(max(columns, _LEAST_WIDTH), _MOST_WIDTH),
-        quiet=words["quiet"],
-        verbose=words["verbose"],
-        details=words["details"],
-        plain=not _encodes(encoding),
-        whole=to_file or not sys.stdout.isatty(),
-    )
-    lines = summary_lines(summaries, options, findings, summaries.left_out, summaries.not_read)
-    return "".join(f"{line}\n" for line in lines).encode(encoding, "backslashreplace")
-
-
-def _encodes(encoding: str) -> bool:
-    try:
-        _SIGNS.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

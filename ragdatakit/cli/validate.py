@@ -23,7 +23,7 @@ from ragdatakit.cli.dataset_options import (
 from ragdatakit.cli.declared_options import DataPath, Known, given, is_given, old_spelling, options_of
 from ragdatakit.cli.fix_options import asks_for_fixes, fix_options
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.validating.run import Asked, run
+from ragdatakit.cli.without_click.validate_run import Asked, run
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError

@@ -1,1 +1,0 @@
-"""What `ragdata validate` does once its words are read, and command lines that are read without click."""
