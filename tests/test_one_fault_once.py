@@ -279,3 +279,26 @@ def test_what_was_lost_with_the_rest_of_a_file_is_not_said_to_be_missing(
 
     known = ("RD114", "BE102")  # BEIR reads no such file
     assert [f.code for f in validate(tmp_path / "data").findings if f.code not in known] == [code]
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize(
+    ("source", "file", "codes"),
+    [
+        ("sage/valid/corpus", "documents.jsonl", {"SG701", "RD114"}),
+        ("trec/valid/collection", "topics.xml", {"TR101", "RD114"}),
+        ("contextual-retrieval/valid/with-contexts", "contextualized_chunks.jsonl", {"CR030"}),
+        ("datamind/valid/both-loaders", "chunks/notes.jsonl", {"DM201"}),
+    ],
+)
+def test_the_checks_of_a_format_miss_nothing_of_a_file_that_is_cut(
+    source: str, file: str, codes: set[str], big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if big:
+        monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+    folder = shutil.copytree(FIXTURES / source, tmp_path / "data")
+    before = {f.code for f in validate(folder).findings}
+    path = folder / file
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+
+    assert {f.code for f in validate(folder).findings} - before == codes

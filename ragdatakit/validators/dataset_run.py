@@ -191,7 +191,6 @@ class DatasetRun:
             for file in files:
                 seen.add(file)
                 self._try_file(group, file, file in new)
-                file.to_end = file.to_end and file not in self._cut
                 if not file.to_end:
                     group.sets.unreliable.add(kind)
                 elif not file.readable:
@@ -283,7 +282,8 @@ class DatasetRun:
         self.checks.start_file(file)
         run = self._runs[file] = self._new_run(group, file, fresh)
         run.run()
-        file.readable, file.to_end = run.whole, run.to_end
+        is_whole = file not in self._cut
+        file.readable, file.to_end = run.whole and is_whole, run.to_end and is_whole
         if fresh:
             self.report(self.checks.finish_file(file, file.records or 0, run.table_read))
         self._note_done(file)
@@ -310,7 +310,8 @@ class DatasetRun:
             self.emit_record(file, Problem("byte-order-mark", position=0), Located(0, 1, 0, b""))
         for fault in source.faults:
             self.emit(file, Problem(fault.rule, facts=fault.facts, hint=fault.hint))
-        file.readable = file.to_end = file.to_end and all(f.rule == "mislabelled-compression" for f in source.faults)
+        is_whole = file.to_end and file not in self._cut
+        file.readable = file.to_end = is_whole and all(f.rule == "mislabelled-compression" for f in source.faults)
         self.report(self.checks.finish_file(file, file.records or 0))
         self._note_done(file)
         return file.readable, file.to_end

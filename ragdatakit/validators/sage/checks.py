@@ -171,7 +171,8 @@ class SageChecks(FormatChecks):
             yield file, Problem("empty-file", facts={"kind": file.kind})
         if file.kind == "documents":
             loaded = records if self._documents is None else self._documents.count
-            self._document_count = (self._document_count or 0) + loaded
+            are_whole = all(f.to_end for f in self.dataset.of_kind("documents"))
+            self._document_count = (self._document_count or 0) + loaded if are_whole else None
             if self._documents is not None:
                 self._documents.whole = file.readable
         expected = {"documented"} if self._unified else {"operators"}
@@ -179,6 +180,12 @@ class SageChecks(FormatChecks):
             if self._generations[name] and name not in expected and not (self._operators and name == "operators"):
                 facts = {"count": self._generations[name], "records": records, "generation": _CALLED[name]}
                 yield file, Problem("records-of-another-generation", facts=facts)
+
+    def finish(self) -> Iterator[Placed]:
+        """Documents that nothing could be compared with."""
+        for file in self.dataset.of_kind("documents"):
+            if not file.to_end and (self.dataset.of_kind("records") or self.dataset.of_kind("mapping")):
+                yield file, Problem("unchecked-references")
 
 
 def _derive_records(given: Mapping[str, ScannedCodes], batch: Any) -> None:

@@ -70,7 +70,7 @@ class Documents:
 
     def problems(self, stages: Stages) -> Iterator[Problem]:
         """Results of retrieval that name a document which is not there, or is another one."""
-        for i, result in enumerate(stages.retrieval.results or ()):
+        for i, result in enumerate(stages.retrieval.results or () if self.whole else ()):
             if isinstance(result, dict):
                 yield from self._of_result(f"retrieval_results/{i}", f"retrieval_results[{i}]", result)
 
@@ -96,8 +96,6 @@ class Documents:
         yield from self._compared(pointer, where, result, number)
 
     def _compared(self, pointer: str, where: str, result: dict[str, Any], number: int) -> Iterator[Problem]:
-        if not self.whole:
-            return
         text, title = result.get("text"), result.get("title")
         facts = {"document": number, "other": "another one"}
         if isinstance(text, str) and self._texts[number] not in (None, code_of(text)):

@@ -115,7 +115,7 @@ class TrecChecks(FormatChecks):
 
     def _judgements(self, records: list[tuple[int, dict[str, Any]]], plain: list[_Plain]) -> list[RowProblems]:
         self._judged.update(dict.fromkeys(v["qid"] for _, v in records))
-        if not self._topics:
+        if not self._topics or not self._are_whole("topics", "topic-lines"):
             return []
         unknown = [(row, v["qid"]) for row, v in records if v["qid"] not in self._topics]
         unknown += [(row, some.query) for some in plain if some.query not in self._topics for row in some.rows]
@@ -123,7 +123,7 @@ class TrecChecks(FormatChecks):
 
     def _of_run(self, records: list[tuple[int, dict[str, Any]]], plain: list[_Plain]) -> list[RowProblems]:
         found = self._results.add([(row, v) for row, v in records if "comment" not in v], plain)
-        if self._topics or self._judged:
+        if (self._topics or self._judged) and self._are_whole("topics", "topic-lines", "qrels"):
             strangers = []
             for row, value in records:
                 query = value.get("qid", "")
@@ -145,7 +145,18 @@ class TrecChecks(FormatChecks):
         if len(tags) > 1:
             yield file, Problem("several-tags", value=tags[1], facts={"tags": len(tags), "first": tags[0]})
 
+    def _are_whole(self, *kinds: str) -> bool:
+        """Whether all files of these kinds were read to their end."""
+        return all(file.to_end for kind in kinds for file in self.dataset.of_kind(kind))
+
     def finish(self) -> Iterator[Placed]:
+        """Topics that judgements count, and those that nothing could be compared with."""
+        judged = [*self.dataset.of_kind("qrels"), *self.dataset.of_kind("run")]
+        for file in (*self.dataset.of_kind("topics"), *self.dataset.of_kind("topic-lines")):
+            if judged and not file.to_end:
+                yield file, Problem("unchecked-references")
+        if not self._are_whole("topics", "topic-lines", "qrels"):
+            return
         positions = {str(i + 1) for i in range(len(self._topics))}
         if self._topics and self._judged.keys() == positions != self._topics.keys():
             yield self.dataset.of_kind("qrels")[0], Problem("topics-by-position", facts={"number": len(positions)})
