@@ -43,7 +43,10 @@ class Ending(NamedTuple):
 
 def ending_of(file: DataFile) -> Ending:
     """All of a plain file, of a packed one what may be looked at; to be closed."""
-    stream = file.boundary.open(file.path)
+    try:
+        stream = file.boundary.open(file.path)
+    except OSError:  # it is gone since it was read, which is reported
+        return Ending(BytesIO(), 0, -1)
     if stream.read(len(GZIP_MAGIC)) != GZIP_MAGIC:
         return Ending(stream, 0, size_of(file.path))
     with stream:
