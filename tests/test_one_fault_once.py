@@ -302,3 +302,41 @@ def test_the_checks_of_a_format_miss_nothing_of_a_file_that_is_cut(
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
 
     assert {f.code for f in validate(folder).findings} - before == codes
+
+
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize(
+    ("source", "file"),
+    [
+        ("sage/valid/corpus", "documents.jsonl"),
+        ("trec/valid/collection", "documents.trec"),
+        ("trec/valid/collection", "topics.xml"),
+        ("contextual-retrieval/valid/with-contexts", "codebase_chunks.json"),
+    ],
+)
+def test_gzip_data_that_is_cut_off_is_one_finding(
+    source: str, file: str, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if big:
+        monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+    folder = shutil.copytree(FIXTURES / source, tmp_path / "data")
+    data = gzip.compress((folder / file).read_bytes())
+    (folder / file).unlink()
+    packed = folder / f"{file}.gz"
+
+    packed.write_bytes(data)
+    before = [f.code for f in validate(folder).findings]
+    for share in (0.6, 0.8, 0.9):
+        packed.write_bytes(data[: int(len(data) * share)])
+        found = [f.code for f in validate(folder).findings if f.code != "RD114"]
+        assert sorted(found) == sorted([*before, "RD105"])
+
+
+def test_what_is_wrong_before_the_end_of_gzip_data_that_is_cut_off_is_reported(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "sage/valid/corpus", tmp_path / "data")
+    path = folder / "documents.jsonl"
+    data = gzip.compress(path.read_bytes().replace(b'"title":', b'"title"', 1))
+    path.unlink()
+    path.with_name("documents.jsonl.gz").write_bytes(data[:-12])
+
+    assert {"SG701", "RD105"} <= {f.code for f in validate(folder).findings}

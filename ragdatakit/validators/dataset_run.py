@@ -474,6 +474,8 @@ class DatasetRun:
     def emit_record(self, file: DataFile, problem: Problem, located: Located, record: Any = None) -> None:
         """A problem of one record, or of another piece of a file. ``record`` is what it decodes to, if that is at
         hand."""
+        if file in self._runs and self._runs[file].source.faults and self._ends_damaged(file, problem, located):
+            return
         collector = self.collector
         its = collector.rule_in(problem.rule, file)
         has_room = its.unlimited or collector.room(problem.rule, file)
@@ -502,6 +504,12 @@ class DatasetRun:
             if word_end(file, self.kind(file), problem, located, problem.rule in self._syntax_rules):
                 self._cut.add(file)
         collector.keep(its, problem, place)
+
+    def _ends_damaged(self, file: DataFile, problem: Problem, located: Located) -> bool:
+        """Whether a record is not whole as packed data that is damaged ends in it, which is reported."""
+        source = self._runs[file].source
+        end = located.byte_offset + len(located.raw)
+        return bool(problem.facts.get("reason")) and source.is_broken and end >= source.bytes_read
 
     @cached_property
     def _syntax_rules(self) -> set[str]:

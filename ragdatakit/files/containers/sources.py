@@ -172,6 +172,11 @@ class Source:
         """Bytes of the file itself; 0 where nobody can tell."""
         return size_of(self.path) if self.length is None else self.length
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether what was read ends where packed data is damaged or cut off."""
+        return any(fault.rule == "broken-compression" for fault in self.faults)
+
     def is_packed(self) -> bool:
         """Whether the file holds gzip data, whatever its name says."""
         with self.boundary.open(self.path) as file:
@@ -404,7 +409,7 @@ class Source:
             self.progress = raw.tell()
         if skipped:
             yield Block(b"", offset, skipped)
-        elif length and not any(f.rule == "broken-compression" for f in self.faults):
+        elif length and not self.is_broken:
             yield Block(b"".join(held), offset)  # else it is the line that was cut with the file
 
     def _last_pieces(self, raw: IO[bytes]) -> Iterator[bytes]:

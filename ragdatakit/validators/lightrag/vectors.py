@@ -64,7 +64,7 @@ class VectorCheck:
         self._names: list[tuple[str, ...]] = []
         self._odd: list[tuple[int, str, str]] = []
         self._signs: Any = None
-        self._rows = self._unread = 0
+        self._rows = self._unread_end = 0
         self._width = 0
         self._waiting: list[tuple[int, bytes]] = []
 
@@ -80,9 +80,9 @@ class VectorCheck:
                     for problem in self._row(element):
                         yield problem, partial(_placed_in, part, place)
         file.records = self._rows
-        file.to_end = rows.whole and "data" in rows.found and not self._unread
+        file.to_end = rows.whole and "data" in rows.found and not self._unread_end
         if rows.error:
-            if not source.faults:
+            if not source.faults and rows.error_offset > self._unread_end:  # else the last row is not whole
                 reason = Problem("vectors-not-json", facts={"reason": rows.error}, position=0, length=1)
                 yield reason, Located(0, rows.error_line, rows.error_offset, b"")
         elif rows.top not in ("object", "array", "empty"):
@@ -103,7 +103,7 @@ class VectorCheck:
                 decoded = JSON.decode(element.raw.decode("utf-8", "replace"))
                 if decoded.error:
                     yield Problem("vectors-not-json", facts={"reason": decoded.error}, position=decoded.position), place
-                    self._unread += 1
+                    self._unread_end = element.byte_offset + len(element.raw)
                     self._skip()
                     return
                 value = decoded.value
