@@ -102,7 +102,4 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
 
 def _lines(data: bytes) -> int:
     """Lines that are not blank."""
-    count = data.count(b"\n") + (not data.endswith(b"\n"))
-    if b"\n\n" in data or b"\n\r" in data or b"\n " in data or b"\n\t" in data or data[:1].isspace():
-        return sum(1 for line in data.split(b"\n") if line.strip())
-    return count
+    return sum(map(bool, map(bytes.strip, data.split(b"\n"))))
