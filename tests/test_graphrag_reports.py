@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit.converters.graphrag import held_graph, stored_texts
+from ragdatakit.database import text_facts
 from ragdatakit.reports import summaries
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary import shown_texts, texts
@@ -100,11 +101,13 @@ def test_a_report_by_sql_is_that_of_rows(index: Path, changes: dict[str, str], l
     assert_same_report(index, TABLES - left)
 
 
+@pytest.mark.parametrize("most_texts", [1 << 15, 1])
 @pytest.mark.parametrize("at_once", [1, 300, 1 << 20])
 def test_texts_of_which_some_are_counted_are_those_of_rows(
-    index: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+    index: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, most_texts: int
 ) -> None:
     """However many are read at once, and whether it is known before which ones."""
+    monkeypatch.setattr(text_facts, "_MOST_TEXTS", most_texts)
     monkeypatch.setattr(texts, "_MOST_BYTES", 5000)
     monkeypatch.setattr(summaries, "measure", partial(texts.measure, most_bytes=5000))
     monkeypatch.setattr(shown_texts, "_MOST_READ", 3)

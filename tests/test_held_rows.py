@@ -20,7 +20,7 @@ from ragdatakit.api.report import report
 from ragdatakit.converters import kept_columns, sql_tables
 from ragdatakit.converters.sage import reading as sage_reading
 from ragdatakit.converters.sage import scanned_records
-from ragdatakit.database import dataset_database
+from ragdatakit.database import dataset_database, text_facts
 from ragdatakit.database.apart_rows import ColumnFacts
 from ragdatakit.database.columns import (
     Kind,
@@ -519,10 +519,12 @@ def test_texts_that_may_be_integers_have_no_codes() -> None:
     assert (joined.integers, joined.empty) == (1, 1)
 
 
+@pytest.mark.parametrize("most_texts", [1 << 15, 8])
 @pytest.mark.parametrize("longest_last", [False, True])
 def test_tokens_are_counted_while_records_are_read(
-    longest_last: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    longest_last: bool, most_texts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(text_facts, "_MOST_TEXTS", most_texts)
     monkeypatch.setattr(texts, "measure", partial(texts.measure, most_bytes=3000))
     monkeypatch.setattr(summaries, "measure", texts.measure)
     monkeypatch.setattr(texts, "_MOST_BYTES", 3000)

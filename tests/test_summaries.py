@@ -16,7 +16,7 @@ from ragdatakit.api.report import report
 from ragdatakit.database.columns import packed_texts
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.row_batches import row_batches
-from ragdatakit.database.text_facts import TextFacts
+from ragdatakit.database.text_facts import TextFacts, step_of
 from ragdatakit.reports.summaries import loss_words, summarize
 from ragdatakit.reports.summary.texts import facts_wanted
 from ragdatakit.scanner.library import library
@@ -378,6 +378,14 @@ def test_texts_are_measured_where_they_are_in_a_block() -> None:
     assert list(facts.watched(["text"], [[texts]])) == [[texts]]
     if facts.known:
         assert (facts.size, facts.missing, facts.empty, facts.characters.tolist()) == (8, 1, 1, [5, 1, -1, 1])
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "step"),
+    [(1000, 10**6, 1), (1001, 9, 2), (3001, 9, 4), (1001, 1 << 15, 2), (1001, (1 << 16) + 1, 4), (4001, 1 << 16, 5)],
+)
+def test_of_many_bytes_of_texts_some_are_counted(size: int, rows: int, step: int) -> None:
+    assert step_of(size, rows, 1000) == step
 
 
 def test_what_reading_adds_is_no_loss(tmp_path: Path) -> None:

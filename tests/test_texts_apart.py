@@ -17,7 +17,7 @@ from ragdatakit.converters.sage import scanned_records
 from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
-from ragdatakit.database import dataset_database
+from ragdatakit.database import dataset_database, text_facts
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary import texts
@@ -135,14 +135,15 @@ def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contextual_reading, "_WORTH", 0)
 
 
-@pytest.mark.parametrize("most_bytes", [100, 1 << 24])
+@pytest.mark.parametrize(("most_bytes", "most_texts"), [(100, 1 << 15), (100, 5), (1 << 24, 5)])
 @pytest.mark.parametrize(
     "made", [of_beir, of_light_splade, of_arag, of_datamind, of_trec, of_sage, of_contextual_retrieval]
 )
 def test_texts_apart_give_the_same_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, most_bytes: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, most_bytes: int, most_texts: int
 ) -> None:
     monkeypatch.setattr(texts, "_MOST_BYTES", most_bytes)
+    monkeypatch.setattr(text_facts, "_MOST_TEXTS", most_texts)
     folder = made(tmp_path, [*TEXTS, *TEXTS[:3], *map(str, range(20))])  # type: ignore[operator]
     table = "documents" if made in (of_beir, of_light_splade, of_trec) else "runs" if made is of_sage else "chunks"
     assert summary_of(folder, table, apart=True) == summary_of(folder, table, apart=False)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="np.generic")
 COLUMN = "text"
 """The column that has facts."""
+_MOST_TEXTS = 1 << 15
+"""Texts of a table that are counted, where not all are; half as many are at least, unless these are long."""
 _UNSURE = 0.03
 """How far the bytes of the texts that are still to come may be from what those before say."""
 
@@ -45,9 +47,17 @@ class FactsWanted:
     apart: bool = False
     shown: int = 0
 
-    def step(self, size: int) -> int:
-        """Every how many-th text is wanted, where all of them have so many bytes."""
-        return -(-size // self.most_bytes) or 1
+    def step(self, size: int, rows: int) -> int:
+        """Every how many-th text is wanted, where there are so many ``rows``, of so many bytes together."""
+        return step_of(size, rows, self.most_bytes)
+
+
+def step_of(size: int, rows: int, most_bytes: int) -> int:
+    """Every how many-th text of so many rows is counted, of more than so many bytes in all. That rows are many makes it
+    a power of two, which is known before all of them are."""
+    if size <= most_bytes:
+        return 1
+    return max(-(-size // most_bytes), 1 << ((rows - 1) // _MOST_TEXTS).bit_length())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +119,8 @@ class TextFacts:
         """The same where this share of all was read."""
         assert self.wanted is not None
         unsure = _UNSURE * (1 - share)
-        least, most = (self.wanted.step(int(self.size / share * (1 + part))) for part in (-unsure, unsure))
+        shares = (share / (1 + part) for part in (-unsure, unsure))
+        least, most = (self.wanted.step(int(self.size / one), int(self._rows / one)) for one in shares)
         return least, most if most != least else 0
 
     def watched(

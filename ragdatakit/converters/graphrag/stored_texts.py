@@ -34,11 +34,11 @@ def count_texts(
             found.add(batch)
             if not sample.step:
                 guess = found.size * rows // found.rows
-                sample.step = facts.wanted.step(stored if guess // 2 <= stored <= 2 * guess else guess)
+                sample.step = facts.wanted.step(stored if guess // 2 <= stored <= 2 * guess else guess, rows)
             sample.add(batch, -(found.rows - len(batch.offsets) + 1) % sample.step, sample.step)
         more = _AT_ONCE * last // max(found.size, 1)
         first, last = last, min(last + max(_FIRST_ROWS, more), rows)
-    if sample.step != (step := facts.wanted.step(found.size)):
+    if sample.step != (step := facts.wanted.step(found.size, rows)):
         sample = _Sample(facts.wanted, step)
         for batch in text_batches(connection, f"select text from ({texts}) where place % {step} = 0"):
             sample.add(batch, 0, 1)

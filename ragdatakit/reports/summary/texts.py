@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.database.text_facts import step_of
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.numbers import MOST_VALUES, of_numbers
@@ -72,7 +73,7 @@ def measure(
     most_bytes: int | None = _MOST_BYTES,
 ) -> Column:
     """Count the characters of all texts of a column, and the tokens of all or, of more than so many bytes, of every
-    n-th."""
+    n-th, as `step_of` says."""
     keep_freed_memory()
     database.read(table)
     facts = database.text_facts(table, column)
@@ -86,7 +87,7 @@ def measure(
         found = connection.execute(f'select {numbers} from main."{table}"').fetchnumpy()
         characters = np.asarray(found["characters"], np.int64)
         size = int(np.asarray(found["size"]).sum())
-    step = 1 if most_bytes is None else -(-size // most_bytes) or 1
+    step = 1 if most_bytes is None else step_of(size, len(characters), most_bytes)
     read = np.arange(0, len(characters), step)
     if facts is not None and facts.places is not None:
         return Column(table, column, characters, *_apart(database, table, column, read, facts), read)
