@@ -157,6 +157,15 @@ class Converter:
         }
 
 
+def written_by(module: str, name: str = "write") -> Callable[[CanonicalTables, Output, Options], None]:
+    """A function of a module that is imported when something is written: who only reads has no use for it."""
+
+    def write(tables: CanonicalTables, out: Output, options: Options) -> None:
+        getattr(importlib.import_module(module), name)(tables, out, options)
+
+    return write
+
+
 def get_converter(name: str) -> Converter:
     """The converter of a format; raises `UnknownNameError`."""
     if name not in CONVERTERS:

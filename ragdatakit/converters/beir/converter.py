@@ -11,23 +11,12 @@ none; those that are otherwise than the first one have a ``field_order``, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ragdatakit.converters import Converter, Option, Options, TableFiles, container_option
+from ragdatakit.converters import Converter, Option, TableFiles, container_option, written_by
 from ragdatakit.converters.beir.reading import files_read, form, read, split_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.schemas.findings import Finding
-
-if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.outputs.written_files import Output
-
-
-def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
-    from ragdatakit.converters.beir.writing import write  # which nobody needs who only reads
-
-    write(tables, out, options)
-
 
 _PASSAGES = ("doc_id", "title", "text", "metadata")
 _QUESTIONS = ("question_id", "text", "split", "metadata")
@@ -55,7 +44,7 @@ def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
 CONVERTER = Converter(
     name="beir",
     read=read,
-    write=_write,
+    write=written_by("ragdatakit.converters.beir.writing"),
     repairs=_repairs,
     form=form,
     in_parts=_in_parts,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ragdatakit.converters import Converter, Option
+from ragdatakit.converters import Converter, Option, written_by
 from ragdatakit.converters.graphrag.reading import read
-from ragdatakit.converters.graphrag.writing import RELEASES, write
+from ragdatakit.schemas.graphrag.tables import RELEASES
 
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
 _CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
@@ -16,7 +16,7 @@ _SUMMARY = ("summary_id", "level", "text", "children", "metadata")
 CONVERTER = Converter(
     name="graphrag",
     read=read,
-    write=write,
+    write=written_by("ragdatakit.converters.graphrag.writing"),
     gives={
         "documents": _DOCUMENT,
         "chunks": _CHUNK,

@@ -27,6 +27,7 @@ from ragdatakit.schemas.graphrag.tables import (
     DOCUMENTS,
     ENTITIES,
     RELATIONSHIPS,
+    RELEASES,
     REPORTS,
     TEXT_UNITS,
 )
@@ -34,8 +35,6 @@ from ragdatakit.schemas.graphrag.tables import (
 if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.asking import Asker
 
-RELEASES = {"3": "3.0", "2": "2.3"}
-"""What ``--option release`` means, as a generation."""
 _CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragdatakit.converters import Converter, Option
+from ragdatakit.converters import Converter, Option, written_by
 from ragdatakit.converters.hipporag.reading import read
-from ragdatakit.converters.hipporag.writing import write
 from ragdatakit.schemas.findings import Finding
 
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
@@ -28,7 +27,7 @@ def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
 CONVERTER = Converter(
     name="hipporag",
     read=read,
-    write=write,
+    write=written_by("ragdatakit.converters.hipporag.writing"),
     repairs=_repairs,
     gives={
         "documents": _DOCUMENT,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ragdatakit.converters import Converter, Option, Options, container_option
+from ragdatakit.converters import Converter, Option, Options, container_option, written_by
 from ragdatakit.converters.light_splade.reading import FILES, Reading, in_parts
 from ragdatakit.converters.light_splade.samples import USUAL_RANDOM
-from ragdatakit.converters.light_splade.writing import write
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import NotedRows, NumberedRows, Numbers
@@ -99,7 +98,7 @@ def _note_by_products(dataset: Dataset, records: RecordReader) -> None:
 CONVERTER = Converter(
     name="light-splade",
     read=_read,
-    write=write,
+    write=written_by("ragdatakit.converters.light_splade.writing"),
     in_parts=in_parts,
     gives={
         "documents": ("doc_id", "text"),

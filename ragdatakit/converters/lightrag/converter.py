@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragdatakit.converters import Converter, Option
+from ragdatakit.converters import Converter, Option, written_by
 from ragdatakit.converters.lightrag.reading import read
-from ragdatakit.converters.lightrag.writing import write
 from ragdatakit.schemas.findings import Finding
 
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
@@ -24,7 +23,7 @@ def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:
 CONVERTER = Converter(
     name="lightrag",
     read=read,
-    write=write,
+    write=written_by("ragdatakit.converters.lightrag.writing"),
     gives={
         "documents": _DOCUMENT,
         "chunks": _CHUNK,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragdatakit.converters import Converter, Option
+from ragdatakit.converters import Converter, Option, written_by
 from ragdatakit.converters.ragchecker.reading import read
-from ragdatakit.converters.ragchecker.writing import write
 from ragdatakit.schemas.findings import Finding
 
 _REPAIRED = frozenset(("legacy-groups", "unusable-groups", "no-results"))
@@ -25,7 +24,7 @@ _ANSWERS = ("question_id", "text", "metadata")
 CONVERTER = Converter(
     name="ragchecker",
     read=read,
-    write=write,
+    write=written_by("ragdatakit.converters.ragchecker.writing"),
     gives={
         "documents": ("doc_id", "text", "title", "metadata"),
         "chunks": ("chunk_id", "text", "doc_id", "ordinal", "metadata"),

@@ -6,15 +6,11 @@ All generations are read; the documented one is written, or with the profile ``o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters import Converter, Option, written_by
 from ragdatakit.converters.sage.reading import read_sage
 from ragdatakit.schemas.findings import Finding
-
-if TYPE_CHECKING:
-    from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.outputs.written_files import Output
 
 _MENDED = frozenset(
     (
@@ -39,16 +35,10 @@ def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
     return finding.rule in _MENDED
 
 
-def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
-    from ragdatakit.converters.sage.writing import write_sage  # a report has no use for it
-
-    write_sage(tables, out, options)
-
-
 CONVERTER = Converter(
     name="sage",
     read=read_sage,
-    write=_write,
+    write=written_by("ragdatakit.converters.sage.writing", "write_sage"),
     gives=_COLUMNS,
     holds={**_COLUMNS, "chunks": ("chunk_id", "text", "metadata")},
     options=(

@@ -22,6 +22,8 @@ GENERATION_WORDS = {
     "2.3": "2.3 to 2.7",
     "3.0": "3.x",
 }
+RELEASES = {"3": "3.0", "2": "2.3"}
+"""Those that are written, by what ``--option release`` says."""
 SECOND = ("2.0", "2.3")
 """2.x, whose readers take values as they are where 3.x makes numbers of them first (recorded of 2.7.2 and 3.3.0)."""
 PREFIX = "create_final_"
