@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shutil
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ragdatakit.converters.graphrag import held_graph, stored_texts
 from ragdatakit.database import text_facts
+from ragdatakit.database.text_batches import text_batches
+from ragdatakit.files.memory_database import memory_database
 from ragdatakit.reports import summaries
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary import shown_texts, texts
@@ -175,3 +179,17 @@ def test_claims_and_what_keeps_all_values_leave_tables_to_the_reader(index: Path
         assert summarize(fast) == summarize(plain)
         assert not fast.taken_by_sql
     assert_same_report(FIXTURES / "graphrag" / "valid" / "release-2", {"documents", "communities", "summaries"})
+
+
+@pytest.mark.parametrize("rows", [1 << 11, "what another version of DuckDB has no room for"])
+def test_long_texts_come_few_at_once_where_duckdb_can(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragdatakit.database.text_batches._FEW_ROWS", rows)
+    query = "select repeat('é', (range % 7)::int) || range as text from range(5000) order by range"
+    with memory_database({}) as connection:
+        batches = [
+            [bytes(batch.data[start:end]).decode() for start, end in pairwise(batch.offsets.tolist())]
+            for batch in text_batches(connection, query, are_long=True)
+        ]
+
+    assert [text for batch in batches for text in batch] == [f"{'é' * (n % 7)}{n}" for n in range(5000)]
+    assert len(batches) == (3 if isinstance(rows, int) else 1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 4 << 20
 """Characters of texts that are in memory at once."""
+_FEW_ROWS = 1 << 11
 _SHORT_OFFSETS, _LISTS, _INTEGERS = b"u", b"+l", (b"l", b"L")
 
 
@@ -59,17 +60,29 @@ def _words_of(column: GivenArray) -> WordBatch:
     return WordBatch(words, np.diff(places), bool(column.null_count or members[0].null_count))
 
 
-def text_batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[TextBatch]:
-    """The texts in the only column of a query. DuckDB gives a hundred thousand at once: ask for no more than memory
-    holds."""
-    return (batch for (batch,) in batches_of_texts(connection, query))
+def text_batches(connection: duckdb.DuckDBPyConnection, query: str, are_long: bool = False) -> Iterator[TextBatch]:
+    """The texts in the only column of a query. DuckDB gives a hundred thousand at once, but of those that ``are_long``
+    few where it can: ask for no more than memory holds."""
+    return (batch for (batch,) in batches_of_texts(connection, query, are_long))
 
 
-def batches_of_texts(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[TextBatch]]:
+def batches_of_texts(
+    connection: duckdb.DuckDBPyConnection, query: str, are_long: bool = False
+) -> Iterator[list[TextBatch]]:
     """The same of all columns of a query, which are texts."""
-    stream = GivenStream(connection.sql(query).__arrow_c_stream__())
+    relation = connection.sql(query)
+    stream = GivenStream(_few_at_once(relation) if are_long else relation.__arrow_c_stream__())
     for array in stream.arrays(_SHORT_OFFSETS):
         yield [_texts_of(column) for column in array.children_of()]
+
+
+def _few_at_once(relation: Any) -> Any:
+    """The stream of a relation with few rows at a time, whose memory is used for the next ones. DuckDB does that for
+    readers of pyarrow; where another version does not do it so, there are as many as it likes."""
+    try:
+        return relation._submit("stream", _FEW_ROWS).arrow_capsule()
+    except (AttributeError, TypeError):
+        return relation.__arrow_c_stream__()
 
 
 def _texts_of(column: GivenArray) -> TextBatch:

@@ -30,7 +30,8 @@ def count_texts(
     found, sample = _Numbers(), _Sample(facts.wanted)
     first, last = 0, min(_FIRST_ROWS, rows)
     while first < rows:
-        for batch in text_batches(connection, f"select text from ({texts}) where place >= {first} and place < {last}"):
+        query = f"select text from ({texts}) where place >= {first} and place < {last}"
+        for batch in text_batches(connection, query, are_long=True):
             found.add(batch)
             if not sample.step:
                 guess = found.size * rows // found.rows
@@ -40,7 +41,7 @@ def count_texts(
         first, last = last, min(last + max(_FIRST_ROWS, more), rows)
     if sample.step != (step := facts.wanted.step(found.size, rows)):
         sample = _Sample(facts.wanted, step)
-        for batch in text_batches(connection, f"select text from ({texts}) where place % {step} = 0"):
+        for batch in text_batches(connection, f"select text from ({texts}) where place % {step} = 0", are_long=True):
             sample.add(batch, 0, 1)
     facts.add_counted(found.size, found.empty, found.lengths, found.codes, sample.counted())
     return found.spaces
