@@ -128,7 +128,7 @@ def quality(name: str) -> str:
 def _quality(scale: float) -> list[Case]:
     return [
         Case(quality(name), "Engine: quality", reported_set(name, scale), words=_validate(format_, "--quality"),
-             against=validated(name), rounds=2)
+             against=validated(name))
         for name, (format_, _) in REPORTED.items()
     ]  # fmt: skip
 

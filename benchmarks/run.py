@@ -33,7 +33,7 @@ def main() -> None:
     folder: Path = words.folder
     folder.mkdir(parents=True, exist_ok=True)
     given = engine_cases(words.scale) if words.engine else all_cases(words.scale, series=words.series)
-    cases = _chosen(given, words.only)
+    cases = _beside(_chosen(given, words.only))
     if not cases:
         raise SystemExit(f"no case has any of {', '.join(words.only)} in its name")
     if any(c.tool == "ragdata" for c in cases) and not RAGDATA.exists():
@@ -81,6 +81,16 @@ def _chosen(cases: list[Case], only: list[str]) -> list[Case]:
     named = {c.name for c in cases if any(text.lower() in c.name.lower() for text in only)}
     named |= {c.against for c in cases if c.name in named}
     return [c for c in cases if c.name in named]
+
+
+def _beside(cases: list[Case]) -> list[Case]:
+    """The same, each right behind what it is measured against, and behind others of that: a machine is slower at one
+    minute than at another, and should not be so in one of two figures only."""
+    found: list[Case] = []
+    for case in cases:
+        others = [n for n, other in enumerate(found) if case.against and case.against in (other.name, other.against)]
+        found.insert(others[-1] + 1 if others else len(found), case)
+    return found
 
 
 def _generate(folder: Path, made: Set) -> None:

@@ -19,7 +19,7 @@ SHOWN = 401
 """Characters of a value that are looked at where it is shown: one more than are shown, which says whether it is cut."""
 BEGINNING = 2000
 """Characters of a text that are looked at for its language."""
-_MOST_READ = 1000
+_MOST_READ = 500
 """Texts of a column that are."""
 
 
