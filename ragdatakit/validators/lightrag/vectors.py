@@ -64,7 +64,7 @@ class VectorCheck:
         self._names: list[tuple[str, ...]] = []
         self._odd: list[tuple[int, str, str]] = []
         self._signs: Any = None
-        self._rows = self._unread_end = 0
+        self._rows, self._unread_end = 0, -1
         self._width = 0
         self._waiting: list[tuple[int, bytes]] = []
 
@@ -80,7 +80,7 @@ class VectorCheck:
                     for problem in self._row(element):
                         yield problem, partial(_placed_in, part, place)
         file.records = self._rows
-        file.to_end = rows.whole and "data" in rows.found and not self._unread_end
+        file.to_end = rows.whole and "data" in rows.found and self._unread_end < 0
         if rows.error:
             if not source.faults and rows.error_offset > self._unread_end:  # else the last row is not whole
                 reason = Problem("vectors-not-json", facts={"reason": rows.error}, position=0, length=1)
