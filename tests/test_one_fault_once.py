@@ -340,22 +340,3 @@ def test_what_is_wrong_before_the_end_of_gzip_data_that_is_cut_off_is_reported(t
     path.with_name("documents.jsonl.gz").write_bytes(data[:-12])
 
     assert {"SG701", "RD105"} <= {f.code for f in validate(folder).findings}
-
-
-@pytest.mark.parametrize("big", [False, True])
-def test_a_table_that_ends_within_a_row_misses_no_rows(
-    big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if big:
-        monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
-    folder = shutil.copytree(FIXTURES / "gfm-rag/valid/stage1", tmp_path / "data")
-    nodes = next(folder.rglob("nodes.csv"))
-    lines = nodes.read_text("utf-8").splitlines(keepends=True)
-    cut = "".join(lines[:3]) + lines[3].partition(",")[0]
-
-    def codes(text: str) -> set[str]:
-        nodes.write_text(text, "utf-8")
-        return {f.code for f in validate(folder).findings}
-
-    assert {"GF107", "GF301"} <= codes(f"{cut}\n")
-    assert "GF107" in (found := codes(cut)) and "RD114" in found and "GF301" not in found

@@ -132,10 +132,8 @@ def _cut(target: Target) -> Iterator[Injection]:
     cut = file.with_cell(last, Cell(value, left, b""))
     keys = [f.name for f in file.kind.record.fields if f.inferred and f.name not in value]
     cut_off = rules.get("cut-off", "") if keys and rule == rules.get("short-row") else ""
-    places = target.places(rule, cut_off, line=file.line(last))
-    ending = target.injection(cut, "cut file", "in the last record", places)
-    of_row = {place for place in ending.consequences() if (place.path, place.line) == (file.path, file.line(last))}
-    yield replace(ending, faults=places | of_row, alone=True) if places else ending
+    places, ends = target.places(rule, cut_off, line=file.line(last)), left.count(b'"') % 2 > 0
+    yield target.injection(cut, "cut file", "in the last record", places, alone=ends)
     whole = file.with_cell(last, replace(cell, end=b""))
     yield target.injection(whole, "cut file", "before the last line feed (no fault)", frozenset())
     raw = cell.raw[: cell.raw.rindex(b",") + 1] + b'"{}'

@@ -309,16 +309,11 @@ class CsvRun(FileRun):
     def _take_rows(self, part: CsvPart, line: int, offset: int) -> None:
         """The next rows, which begin there: what is wrong with them."""
         self.table.add(part.first_row, line, offset)
-        before = -1  # the last row that is short
         for located, problems in part.faulty:
             for problem in problems:
-                is_short = problem.rule == self._rules.get("short-row")
-                may_be_cut = is_short and before != located.record - 1  # as rows may be that are all short
-                may_be_cut |= problem.rule == self._rules.get("unclosed-quote")
-                if may_be_cut and ends_file(self.file, located):
+                if problem.rule == self._rules.get("unclosed-quote") and ends_file(self.file, located):
                     problem.hint = CUT_HERE
                     self.whole = self.to_end = False
-                before = located.record if is_short else before
         if part.doubtful:
             first_row = self.base + part.first_row
             self.sets.keyless.setdefault(self.file.kind, []).extend(first_row + number for number in part.doubtful)
