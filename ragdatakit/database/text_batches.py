@@ -79,9 +79,11 @@ def batches_of_texts(
 def _few_at_once(relation: Any) -> Any:
     """The stream of a relation with few rows at a time, whose memory is used for the next ones. DuckDB does that for
     readers of pyarrow; where another version does not do it so, there are as many as it likes."""
+    import duckdb
+
     try:
         return relation._submit("stream", _FEW_ROWS).arrow_capsule()
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, duckdb.Error):  # of the query itself, it is raised by the other way, too
         return relation.__arrow_c_stream__()
 
 

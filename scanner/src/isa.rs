@@ -353,7 +353,7 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
 
     #[inline(always)]
     fn sum_of_word(base: u64, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool) {
-        let kept = u128::MAX >> (8 * AT_ONCE.saturating_sub(length));
+        let kept = u128::MAX.checked_shr(8 * AT_ONCE.saturating_sub(length) as u32).unwrap_or(0);
         let numbers = u128::from_le_bytes(*bytes) & kept;
         let digit = bytes.iter().take(length).any(u8::is_ascii_digit);
         ((numbers as u64).wrapping_add(base.wrapping_mul((numbers >> 64) as u64)), digit)
