@@ -25,7 +25,7 @@ from ragdatakit.scanner.library import (
 )
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.scanner.relations import Cut
-from ragdatakit.scanner.views import WIDE, in_order, numbers, wide_codes, zeros
+from ragdatakit.scanner.views import WIDE, held_bytes, in_order, numbers, wide_codes, zeros
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
 _LONE_RETURN = 1
@@ -385,7 +385,7 @@ def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
     `BlockScanner` gives the same texts. Raises `ScannerError`."""
     found = needed_library()
     places, count = np.ascontiguousarray(offsets, np.int32), max(len(offsets) - 1, 0)
-    held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
+    held = held_bytes(data)
     codes = np.empty(count, WIDE)
     called(found.rd_hash(*code_seeds(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data))
     return codes

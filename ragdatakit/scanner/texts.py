@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.library import ScannerError, called, code_seeds, library, needed_library
-from ragdatakit.scanner.views import WIDE
+from ragdatakit.scanner.views import WIDE, held_bytes
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -66,7 +66,7 @@ def put_lengths_and_codes(
     places = np.ascontiguousarray(offsets, np.int32)
     if not len(places) - 1 == len(lengths) == len(words) / 2:
         raise ScannerError("there are not as many lengths and codes as texts")
-    held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
+    held = held_bytes(data)
     some = np.zeros(2, np.uint64)
     given = (held.ctypes.data, len(held), places.ctypes.data, len(lengths))
     called(found.rd_text_facts(*code_seeds(), *given, lengths.ctypes.data, words.ctypes.data, some.ctypes.data))
@@ -77,7 +77,7 @@ def put_lengths_and_codes(
 def gather(data: Any, starts: Numbers, ends: Numbers, targets: Numbers, gathered: Bytes) -> None:
     """Copy pieces of ``data`` (any buffer) to their ``targets``, the places where they begin then. Raises
     `ScannerError`."""
-    held = np.frombuffer(data, np.uint8) if len(data) else np.empty(0, np.uint8)
+    held = held_bytes(data)
     places = [np.ascontiguousarray(some, np.int64) for some in (starts, ends, targets)]
     if len({*map(len, places)}) > 1:
         raise ScannerError("there are not as many places of each kind")
@@ -134,7 +134,7 @@ class Joined(NamedTuple):
     @property
     def held(self) -> Bytes:
         """The bytes, which the library is given the address of."""
-        return np.frombuffer(self.data, np.uint8) if len(self.data) else np.empty(0, np.uint8)
+        return held_bytes(self.data)
 
     @property
     def is_ascii(self) -> bool:

@@ -25,6 +25,11 @@ def numbers(view: Any, before: int = 0, behind: int = 0) -> Numbers:
     return found
 
 
+def held_bytes(data: Any) -> npt.NDArray[np.uint8]:
+    """Those of any buffer, or of none (None), which the library is given the address of."""
+    return np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
+
+
 def zeros(count: int) -> npt.NDArray[np.int64]:
     """So many zeros, not to be written to: others have the same ones."""
     return _zeros(count.bit_length())[:count]
