@@ -211,8 +211,12 @@ def test_the_original_can_be_kept(tmp_path: Path) -> None:
     ids=",".join,
 )
 def test_nothing_that_is_there_is_overwritten(tmp_path: Path, record: dict[str, Any]) -> None:
-    with pytest.raises(RagdataError, match=r"records\.jsonl, record 1: .* mean the same and differ"):
-        converted(tmp_path, [record])
+    found, losses = converted(tmp_path, [record, asked(query="another")])
+
+    assert [one["query"] for one in found] == ["another"]
+    (loss,) = (loss for loss in losses if loss.kind == "dropped")
+    assert loss.table == "records"
+    assert loss.reason.endswith(" mean the same and differ")
 
 
 def test_decisions_are_reported_once_however_often_the_records_are_read(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ragdatakit.arrays.codes import WIDE, number_of_distinct
+from ragdatakit.converters import kept_columns
 from ragdatakit.converters.contextual_retrieval import reading as contextual_reading
 from ragdatakit.converters.sage import reading as sage_reading
 from ragdatakit.converters.sage import scanned_records
@@ -167,6 +168,29 @@ def test_texts_of_which_the_sample_was_guessed_wrong_are_read_again(
     lines += [{"_id": f"b{n}", "title": "", "text": f"{n} words " * 200} for n in range(1500)]
     (folder / "corpus.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert summary_of(folder, "documents", apart=True) == summary_of(folder, "documents", apart=False)
+
+
+@pytest.mark.parametrize(("made", "name"), [(of_beir, "corpus.jsonl"), (of_light_splade, "doc_master.ndjson")])
+def test_no_text_behind_records_that_are_left_out_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, name: str
+) -> None:
+    monkeypatch.setattr(texts, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(text_facts, "_MOST_TEXTS", 100)
+    monkeypatch.setattr(kept_columns, "TEXT_BLOCK_BYTES", 4000)
+    folder = made(tmp_path, [f"{n:04} words of a text" for n in range(2000)])  # type: ignore[operator]
+    lines = (folder / name).read_text().splitlines(keepends=True)
+    for place in range(3, len(lines), 70):
+        lines[place] = lines[place].replace("}", "")
+    (folder / name).write_text("".join(lines))
+    with opened(folder) as database:
+        database.wants_facts = texts.facts_wanted(apart=True)
+        database.read("documents")
+        facts = database.text_facts("documents", "text")
+        assert facts is not None
+        assert facts.rows == 2000 - len(range(3, 2000, 70))
+        wanted = np.arange(0, facts.rows, texts.step_of(facts.size, facts.rows, 20_000))
+        assert len(wanted) < facts.rows / 20
+        assert not len(facts.numbers_of(wanted)[2])
 
 
 @pytest.mark.parametrize("new", ["LAMP", "l\\amp", "la"])

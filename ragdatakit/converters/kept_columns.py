@@ -3,7 +3,9 @@ other records are read as the reader reads them."""
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any
@@ -23,10 +25,19 @@ from ragdatakit.database.columns import (
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN, TextFacts
-from ragdatakit.database.text_places import ApartTexts, TextsOf
+from ragdatakit.database.text_places import ApartTexts, bare_record
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, TextSample
+from ragdatakit.scanner.blocks import (
+    EVERY_TEXT,
+    NO_TEXT,
+    BlockScanner,
+    KeptValues,
+    Sampling,
+    ScannedBlock,
+    ScannedFacts,
+    TextSample,
+)
 from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
@@ -78,12 +89,19 @@ def columns_of(
     ]
 
 
+_Noted = tuple[int, Callable[[], "tuple[Any, ...] | None"]]
+"""The row of a record that was noted, and what makes the row of it that a table has, if any."""
+
+
 class KeptColumns:
     """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, or
     files of elements between ``tags``, except those of which ``asked`` says that they stay open. ``batches_of`` makes
     batches of the rows of all other records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too;
     records with codes that are not ``known`` are other ones. Texts of all ``files``, those in the field ``text``, stay
-    out of the columns where ``facts`` say so. `Unproved` where nearly all runs of usual records are short."""
+    out of the columns where ``facts`` say so. `Unproved` where nearly all runs of usual records are short.
+    ``_in_turn``: a row that is made otherwise depends on those before it."""
+
+    _in_turn = False
 
     def __init__(
         self,
@@ -111,7 +129,7 @@ class KeptColumns:
         self._scanner = BlockScanner(record, names, asked, cells=cells, known=known, tags=tags, kept=kept, facts=apart)
         self._rows = self._others = 0  # of scanned blocks, and how many more there are
         self._runs = self._in_runs = 0
-        self._origin: tuple[int, DataFile, TextsOf]
+        self._origin: tuple[bytes, int, DataFile, Callable[[list[bytes]], TextSample]]
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
         """The rows of a file, in its order."""
@@ -122,7 +140,7 @@ class KeptColumns:
                 yield from self._batches_of(iter(rows))
                 continue
             first, number, data, scanned, offset = taken
-            self._origin = offset, file, self._texts_of_lines
+            self._origin = data, offset, file, self._texts_of_lines
 
             def noted(row: int, line: int, raw: bytes, first: int = first, number: int = number) -> Any:
                 fields = records.fields_at(file, first + line, raw)
@@ -172,7 +190,7 @@ class KeptColumns:
                     yield from self._batches_of(iter(rows))
                     continue
                 part, scanned = taken
-                self._origin = part.byte_offset, file, self._texts_of_elements
+                self._origin = part.data, part.byte_offset, file, self._texts_of_elements
 
                 def noted(row: int, _: int, raw: bytes, first: int = part.first_record) -> tuple[Any, ...] | None:
                     return row_at(first + row, raw)
@@ -191,7 +209,7 @@ class KeptColumns:
                 yield from self._batches_of(iter(rows))
                 continue
             first, data, scanned, offset = taken
-            self._origin = offset, file, self._texts_of_tagged
+            self._origin = data, offset, file, self._texts_of_tagged
 
             def noted(row: int, _: int, raw: bytes, first: int = first) -> Any:
                 return row_of(first + row, fields_of(first + row, raw))
@@ -199,69 +217,66 @@ class KeptColumns:
             yield from self._of_block(scanned, _sliced(noted, data))
 
     def _scan(self, data: bytes) -> ScannedBlock | None:
-        self._choose_sample()
-        found = self._scanner.scan(data)
+        found = self._scanner.scan(data, sampled=self._sampling())
         self._rows += found.rows if found is not None else 0
         return found
 
     def _scan_elements(self, data: bytes) -> tuple[ScannedBlock, int]:
-        self._choose_sample()
-        found = self._scanner.scan_elements(data, members=False)
+        found = self._scanner.scan_elements(data, members=False, sampled=self._sampling())
         self._rows += found[0].rows
         return found
 
     def _scan_tagged(self, data: bytes) -> ScannedBlock:
-        self._choose_sample()
-        found, _ = self._scanner.scan_tagged(data)
+        found, _ = self._scanner.scan_tagged(data, self._sampling())
         self._rows += found.rows
         return found
 
-    def _choose_sample(self) -> None:
-        """Say which texts of the next block are probably wanted: blocks are scanned ahead of those who count rows."""
-        if self._facts is not None:
-            self._scanner.sample = (self._rows + self._others, *self._facts.steps())
+    def _sampling(self) -> Sampling:
+        """Which texts of the next block are probably wanted: blocks are scanned ahead of those who count rows."""
+        return self._facts.sampling(self._rows + self._others) if self._facts is not None else NO_TEXT
 
     def _texts_of_lines(self, records: list[bytes]) -> TextSample:
-        self._scanner.sample = (0, 1, 0)
-        found = self._scanner.scan(b"\n".join(records))
-        assert found is not None
-        assert found.facts is not None
-        return found.facts.sample
+        return _sample(self._scanner.scan(b"\n".join(records), sampled=EVERY_TEXT))
 
     def _texts_of_elements(self, records: list[bytes]) -> TextSample:
-        self._scanner.sample = (0, 1, 0)
-        found, _ = self._scanner.scan_elements(b",".join(records), members=False)
-        assert found.facts is not None
-        return found.facts.sample
+        return _sample(self._scanner.scan_elements(b",".join(records), members=False, sampled=EVERY_TEXT)[0])
 
     def _texts_of_tagged(self, records: list[bytes]) -> TextSample:
-        self._scanner.sample = (0, 1, 0)
-        found, _ = self._scanner.scan_tagged(b"\n".join(records))
-        assert found.facts is not None
-        return found.facts.sample
+        return _sample(self._scanner.scan_tagged(b"\n".join(records), EVERY_TEXT)[0])
 
     def _of_block(self, scanned: ScannedBlock, noted: Callable[[int, int, int, int], Any]) -> Iterator[Columns]:
         """The rows of a block, in order; ``noted`` makes the row of a record that the scanner has noted, if it is one,
         given its row and line, and between which places it is."""
+        others: list[_Noted] = [
+            (row, partial(noted, row, *place)) for why, row, *place in scanned.notes if why != BLANK
+        ]
+        if not self._in_turn:
+            scanned, others = self._without_refused(scanned, others)
         done = 0
-        others: list[tuple[Any, ...]] = []
-        for why, row, line, start, end in scanned.notes:
-            if why == BLANK:
-                continue
+        waiting: list[tuple[Any, ...]] = []
+        for row, make in others:
             if row > done:
-                yield from self._batches_of(iter(others))
-                others = []
+                yield from self._batches_of(iter(waiting))
+                waiting = []
                 self._refuse_short_runs(row - done)
                 yield self._slice(scanned, done, row)
             done = row + 1
-            found = noted(row, line, start, end)
-            if found is not None:
-                others.append(found)
+            if (found := make()) is not None:
+                waiting.append(found)
             else:
                 self._others -= 1
-        yield from self._batches_of(iter(others))
+        yield from self._batches_of(iter(waiting))
         if scanned.rows > done:
             yield self._slice(scanned, done, scanned.rows)
+
+    def _without_refused(self, scanned: ScannedBlock, others: Sequence[_Noted]) -> tuple[ScannedBlock, list[_Noted]]:
+        """The block without noted records that are no rows, and the other ones with their rows in it: what is side by
+        side then is not cut."""
+        made = [(row, make()) for row, make in others]
+        gone = [row for row, found in made if found is None]
+        self._others -= len(gone)
+        kept = [(row - bisect(gone, row), found) for row, found in made if found is not None]
+        return scanned.without(gone), [(row, lambda found=found: found) for row, found in kept]  # type: ignore[misc]
 
     def _refuse_short_runs(self, length: int) -> None:
         """Raise `Unproved` where few of the usual records are side by side, in very many runs: to read all of them as
@@ -274,13 +289,33 @@ class KeptColumns:
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         """The columns of some rows."""
         return [
-            packed_apart(ApartTexts.of(scanned.facts, first, last, *self._origin))
+            packed_apart(self._apart(scanned.facts, first, last))
             if column.field == self._text and scanned.facts is not None
             else _column(column, scanned.kept[column.field], first, last)
             if column.field
             else packed_same(column.kind, column.nothing, last - first)
             for column in self._columns
         ]
+
+    def _apart(self, facts: ScannedFacts, first: int, last: int) -> ApartTexts:
+        """The texts of some rows, with those that are wanted now that it is known how many rows there are before."""
+        assert self._facts is not None
+        data, at, file, texts_of = self._origin
+        texts = ApartTexts.of(facts, first, last, at, file, texts_of)
+        wanted = self._facts.sampling().of_next(last - first)
+        there = texts.sample.rows
+        if len(there) >= len(wanted) and np.array_equal(there[np.searchsorted(there[:-1], wanted)], wanted):
+            return texts
+        starts, ends = (places[first:last][wanted].tolist() for places in (facts.starts, facts.behind))
+        found = texts_of([bare_record(data[start:end]) for start, end in zip(starts, ends, strict=True)])
+        return replace(texts, sample=replace(found, rows=wanted[found.rows]))
+
+
+def _sample(scanned: ScannedBlock | None) -> TextSample:
+    """The texts that were wanted of a block whose records were scanned before."""
+    assert scanned is not None
+    assert scanned.facts is not None
+    return scanned.facts.sample
 
 
 def _sliced(noted: Callable[[int, int, bytes], Any], data: bytes) -> Callable[[int, int, int, int], Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.database.text_places import ApartTexts, KnownTexts, RecordPlaces, TextPlaces
+    from ragdatakit.scanner.blocks import Sampling
 
     Numbers = npt.NDArray[np.int64]
 
@@ -111,12 +112,16 @@ class TextFacts:
         self._expected = sum(size_of(file.path) for file in files)
         return True
 
-    def steps(self) -> tuple[int, int]:
-        """Every how many-th of the next rows is probably wanted: two guesses, the second 0 where one is enough."""
-        return self._steps(min(self._read / self._expected, 1)) if self._read else (1, 0)
+    def sampling(self, rows: int | None = None) -> Sampling:
+        """Which of the next rows are probably wanted, or of those behind so many ``rows``."""
+        from ragdatakit.scanner.blocks import Sampling
+
+        steps = self._steps(min(self._read / self._expected, 1)) if self._read else (1, 0)
+        return Sampling(self._rows if rows is None else rows, *steps)
 
     def _steps(self, share: float) -> tuple[int, int]:
-        """The same where this share of all was read."""
+        """Every how many-th row is wanted, where this share of all was read: two guesses, the second 0 where one is
+        enough."""
         assert self.wanted is not None
         unsure = _UNSURE * (1 - share)
         shares = (share / (1 + part) for part in (-unsure, unsure))
@@ -175,7 +180,7 @@ class TextFacts:
 
         assert self.wanted is not None
         self._add_places(self._rows, texts.places)
-        self._read += int(texts.places.bounds[-1] - texts.places.bounds[0])
+        self._read += int(texts.places.behind[-1] - texts.places.starts[0])
         if len(texts.sample.rows):
             found = self.wanted.numbers(np.frombuffer(texts.sample.data, np.uint8), texts.sample.offsets)
             assert found is not None
@@ -284,13 +289,13 @@ def known_together(columns: Sequence[PackedColumn]) -> KnownTexts:
 
 def without_texts(column: PackedColumn, places: Sequence[tuple[int, RecordPlaces]]) -> PackedColumn:
     """The column without texts that are in these records, as if they were missing."""
-    if sum(len(those.bounds) - 1 for _, those in places) == column.length:
+    if sum(len(those.starts) for _, those in places) == column.length:
         return packed_same(Kind.TEXT, None, column.length)
     import numpy as np
 
     kept = bits_of(column) != 0
     for first, those in places:
-        kept[first : first + len(those.bounds) - 1] = False
+        kept[first : first + len(those.starts)] = False
     data, offsets = texts_of(column)
     sizes = np.diff(offsets)
     held = data[offsets[0] : offsets[-1]][np.repeat(kept, sizes)].tobytes()

@@ -29,12 +29,18 @@ _AT_ONCE = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class RecordPlaces:
-    """Where consecutive records of a file are: between two of the ``bounds`` each. ``texts`` finds the texts of such
-    records; others than they were where that is not possible."""
+    """Where records of a file are, whose rows are one after the other: their first bytes, and those behind them.
+    ``texts`` finds the texts of such records; others than they were where that is not possible."""
 
-    bounds: Numbers
+    starts: Numbers
+    behind: Numbers
     file: DataFile
     texts: TextsOf
+
+    @classmethod
+    def of(cls, facts: ScannedFacts, first: int, last: int, at: int, file: DataFile, texts: TextsOf) -> RecordPlaces:
+        """Those of some rows of a block, which is at this place of the file."""
+        return cls(facts.starts[first:last] + at, facts.behind[first:last] + at, file, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +95,13 @@ class ApartTexts:
             int(facts.ends[last] - facts.ends[first]),
             int(empty[1] - empty[0]),
             facts.sample.between(first, last),
-            RecordPlaces(facts.starts[first : last + 1] + at, file, texts),
+            RecordPlaces.of(facts, first, last, at, file, texts),
         )
+
+
+def bare_record(data: bytes) -> bytes:
+    """A record without what is between it and the next one."""
+    return data.rstrip(b" \t\r\n,")
 
 
 class TextPlaces:
@@ -107,7 +118,7 @@ class TextPlaces:
 
     def has(self, rows: Numbers) -> npt.NDArray[np.bool_]:
         """Of which rows the texts are apart."""
-        places, counts = self._places(rows), np.array([len(some.bounds) - 1 for some in self._records])
+        places, counts = self._places(rows), np.array([len(some.starts) for some in self._records])
         found: npt.NDArray[np.bool_] = (places >= 0) & (rows - np.array(self._firsts)[places] < counts[places])
         return found
 
@@ -141,10 +152,10 @@ class TextPlaces:
         """Rows with their records in an open file, some megabytes together; the rows of each block are between two."""
         held, size = list[tuple[int, bytes]](), 0
         for first, last in blocks:
-            own, bounds = rows[first:last] - self._firsts[places[first]], self._records[places[first]].bounds
-            starts, ends = bounds[own].tolist(), bounds[own + 1].tolist()
+            own, those = rows[first:last] - self._firsts[places[first]], self._records[places[first]]
+            starts, ends = those.starts[own].tolist(), those.behind[own].tolist()
             for row, start, end in zip(rows[first:last].tolist(), starts, ends, strict=True):
-                held.append((row, os.pread(fd, end - start, start).rstrip(b" \t\r\n,")))
+                held.append((row, bare_record(os.pread(fd, end - start, start))))
                 size += end - start
             if size >= _AT_ONCE:
                 yield held

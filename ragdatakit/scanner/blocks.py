@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,19 @@ class ScannedColumn:
     is_list: bool
 
 
+def offsets_of(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Between which places values of these sizes are."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+
+
+def moved_up(numbers: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The numbers that rows have once these ones (ascending) are left out; of these themselves nothing."""
+    places = np.searchsorted(rows, numbers)
+    kept: npt.NDArray[np.bool_] = rows[np.minimum(places, len(rows) - 1)] != numbers
+    moved: npt.NDArray[np.int64] = (numbers - places)[kept]
+    return moved
+
+
 @dataclass(frozen=True, slots=True)
 class KeptValues:
     """The values of a field, one behind the other in ``data``, each row's between two of the ``offsets``, and the rows
@@ -68,6 +81,31 @@ class KeptValues:
     data: bytes
     offsets: npt.NDArray[np.int64]
     missing: npt.NDArray[np.int64]
+
+    def without(self, rows: npt.NDArray[np.int64]) -> KeptValues:
+        """The same without these rows."""
+        sizes, data = np.diff(self.offsets), self.data
+        if sizes[rows].any():
+            starts, ends = self.offsets[[0, *(rows + 1)]].tolist(), self.offsets[[*rows, -1]].tolist()
+            data = b"".join(data[start:end] for start, end in zip(starts, ends, strict=True))
+        return KeptValues(data, offsets_of(np.delete(sizes, rows)), moved_up(self.missing, rows))
+
+
+class Sampling(NamedTuple):
+    """Of which texts of a block the text is wanted: before it there are so many ``rows``, and of all rows every so
+    many-th one is (``step``, and ``other``, where it may be that instead; 0: none)."""
+
+    rows: int
+    step: int
+    other: int = 0
+
+    def of_next(self, rows: int) -> npt.NDArray[np.int64]:
+        """Which of so many rows of a block are wanted."""
+        found = [np.arange(-self.rows % step, rows, step) for step in (self.step, self.other) if step]
+        return np.unique(np.concatenate(found)) if len(found) > 1 else found[0] if found else in_order(0)
+
+
+NO_TEXT, EVERY_TEXT = Sampling(0, 0), Sampling(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +129,23 @@ class TextSample:
 class ScannedFacts:
     """What is known of the texts of a field, by row: the characters (``lengths``), -1 where there is none; the codes;
     the bytes of all texts up to that of each row (``ends``, one more); the rows of which the text is ``empty``: blanks
-    only; the first byte of each record, and the byte behind the last one (``starts``). ``sample`` are those that were
-    wanted."""
+    only; the first byte of each record, and the byte behind it. ``sample`` are those that were wanted."""
 
     lengths: npt.NDArray[np.int64]
     codes: npt.NDArray[Any]
     ends: npt.NDArray[np.int64]
     empty: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
+    behind: npt.NDArray[np.int64]
     sample: TextSample
+
+    def without(self, rows: npt.NDArray[np.int64]) -> ScannedFacts:
+        """The same without these rows; the sample, which depends on what is before a row, has nothing any more."""
+        lengths, codes, sizes, starts, behind = (
+            np.delete(some, rows) for some in (self.lengths, self.codes, np.diff(self.ends), self.starts, self.behind)
+        )
+        ends, empty = offsets_of(sizes), moved_up(self.empty, rows)
+        return ScannedFacts(lengths, codes, ends, empty, starts, behind, self.sample.between(0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +195,16 @@ class ScannedBlock:
     facts: ScannedFacts | None = None
     items: ScannedItems | None = None
 
+    def without(self, rows: Sequence[int]) -> ScannedBlock:
+        """The values and facts without those of these rows (ascending); nothing of the others."""
+        if not rows:
+            return self
+        gone = np.array(rows)
+        kept = {name: values.without(gone) for name, values in self.kept.items()}
+        return replace(
+            self, rows=self.rows - len(rows), kept=kept, facts=self.facts and self.facts.without(gone), columns={}
+        )
+
     def copied(self) -> ScannedBlock:
         """The same, with values that are copies of those that are shown."""
         kept = {name: replace(values, data=bytes(values.data)) for name, values in self.kept.items()}
@@ -191,14 +247,10 @@ class BlockScanner:
     lines are cells that are cut so, not JSON; codes of numbers are those of doubles. ``tags``: the records are elements
     between these tags. A field called `REST` has those of their parts that are not declared, or an object of the
     members of a record that are not. ``kept`` are fields of the record, or of objects in it that are in no list, whose
-    values are wanted, ``facts`` is the one of whose texts there are to be facts. ``sample`` says of which
-    texts of the next block these have the text, too: before that block there are so many rows, and of all rows every so
-    many-th one is wanted (two numbers, 0 for none). ``items`` are objects in lists of which
-    the same is wanted, also by ``items_sample``. ``by_member``: records are looked at to their end, so that it is
-    known which members of those that are noted a rule may want to see.
+    values are wanted, ``facts`` is the one of whose texts there are to be facts; `Sampling` says of which texts of a
+    block these have the text, too. ``items`` are objects in lists of which the same is wanted. ``by_member``: records
+    are looked at to their end, so that it is known which members of those that are noted a rule may want to see.
     """
-
-    sample = items_sample = (0, 0, 0)
 
     def __init__(
         self,
@@ -256,10 +308,10 @@ class BlockScanner:
         names = [name for scope in scopes.values() for name in scope]
         self._want(plan, {name: place for place, name in enumerate(names)}, items.kept, items.facts)
 
-    def scan(self, data: bytes, shown: bool = False) -> ScannedBlock | None:
+    def scan(self, data: bytes, shown: bool = False, sampled: Sampling = NO_TEXT) -> ScannedBlock | None:
         """What is in these whole lines; None where a carriage return ends a line of its own, so that Python must see
         all of them. Values are copied, or ``shown``."""
-        mine = self._mine()
+        mine = self._mine(sampled)
         views = mine.views
         status = self._library.rd_scan(self._plan, mine.address, data, len(data), self._portable, views, self._views)
         if status == _LONE_RETURN:
@@ -267,11 +319,13 @@ class BlockScanner:
         called(status)
         return self._found(mine, len(data), shown)
 
-    def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
+    def scan_elements(
+        self, data: bytes, members: bool, sampled: Sampling = NO_TEXT, of_items: Sampling = NO_TEXT
+    ) -> tuple[ScannedBlock, int]:
         """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
         with: where not all are, Python must find what follows. ``lines`` is where the last element begins, line ends
         say nothing; the lines of the notes are those on which they begin."""
-        mine = self._mine()
+        mine = self._mine(sampled, of_items)
         done = ctypes.c_uint64()
         status = self._library.rd_scan_elements(
             self._plan, mine.address, data, len(data), members, self._portable, mine.views, self._views, done
@@ -279,10 +333,10 @@ class BlockScanner:
         called(status)
         return self._found(mine, done.value), done.value
 
-    def scan_tagged(self, data: bytes) -> tuple[ScannedBlock, int]:
+    def scan_tagged(self, data: bytes, sampled: Sampling = NO_TEXT) -> tuple[ScannedBlock, int]:
         """What is in these elements between tags, and how many bytes are done with: not all where the last element does
         not end. Line ends say nothing; the lines of the notes are those on which they begin."""
-        mine = self._mine()
+        mine = self._mine(sampled)
         done = ctypes.c_uint64()
         status = self._library.rd_scan_tagged(
             self._plan, mine.address, data, len(data), self._portable, mine.views, self._views, done
@@ -295,12 +349,12 @@ class BlockScanner:
             return None
         return frozenset(name for place, name in enumerate(self._members) if bits >> place & 1)
 
-    def _mine(self) -> Results:
+    def _mine(self, sampled: Sampling, of_items: Sampling = NO_TEXT) -> Results:
         mine = self._results.mine()
         if self._has_facts:
-            called(self._library.rd_sample(mine.address, False, *self.sample))
+            called(self._library.rd_sample(mine.address, False, *sampled))
         if self._items is not None and self._items.facts:
-            called(self._library.rd_sample(mine.address, True, *self.items_sample))
+            called(self._library.rd_sample(mine.address, True, *of_items))
         return mine
 
     def _found(self, mine: Results, length: int = 0, shown: bool = False) -> ScannedBlock:
@@ -333,7 +387,7 @@ class BlockScanner:
         starts[-1] = length
         data = ctypes.string_at(views[7].start, views[7].length) if views[7].length else b""
         sample = TextSample(rows, sample_ends.astype(np.int32), data)
-        return ScannedFacts(lengths, codes.view(WIDE), ends, empty, starts, sample)
+        return ScannedFacts(lengths, codes.view(WIDE), ends, empty, starts[:-1], starts[1:], sample)
 
     def _kept_values(self, address: int, names: Sequence[str], shown: bool = False) -> dict[str, KeptValues]:
         found = {}

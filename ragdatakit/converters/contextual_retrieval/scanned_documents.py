@@ -112,9 +112,9 @@ class DocumentColumns:
 
     def _scan(self, data: bytes) -> tuple[ScannedBlock, int]:
         documents, chunks = (self._tables[table].facts for table in ("documents", "chunks"))
-        self._scanner.sample = (documents.rows, *documents.steps())
-        self._scanner.items_sample = (chunks.rows, *chunks.steps())
-        return self._scanner.scan_elements(data, members=False)
+        return self._scanner.scan_elements(
+            data, members=False, sampled=documents.sampling(), of_items=chunks.sampling()
+        )
 
     def _add_others(self, made: _Made, file: DataFile, others: Iterator[tuple[int, bytes]]) -> None:
         """The rows of documents that are otherwise, given as their places and their texts."""

@@ -59,6 +59,8 @@ def chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFacts
 
 
 class _Chunks(KeptColumns):
+    _in_turn = True
+
     def __init__(
         self, files: list[DataFile], facts: TextFacts, batches_of: Any, records: RecordReader, ordinals: dict[str, int]
     ) -> None:

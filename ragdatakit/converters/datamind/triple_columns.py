@@ -65,6 +65,8 @@ class TripleColumns(KeptColumns):
     """Reads files of triples: gives the columns of their edges, or has them held by ``edges``. ``nodes`` are batches of
     the columns of the table of their nodes."""
 
+    _in_turn = True
+
     def __init__(self, edges: EdgeTable) -> None:
         further = (*_TYPES, *_OBJECTS)
         super().__init__(_SHAPE, _COLUMNS, self._of_rows, map(OpenIfEdged, _NAMES), further=further, keys=_NAMES)

@@ -45,6 +45,8 @@ class CorpusColumns(KeptColumns):
     """The passages of a corpus, called as the reader calls them: after their ``idx`` where each has one, and its own,
     else after their places. `Unproved` where that shows at the end only, or where a text has half a character."""
 
+    _in_turn = True
+
     def __init__(
         self,
         records: RecordReader,

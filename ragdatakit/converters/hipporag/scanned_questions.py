@@ -53,6 +53,8 @@ class QuestionColumns(KeptColumns):
     their metadata there are objects with the same names. Without ``losses`` `RagdataError` is raised for half
     characters. `Unproved` where the first question has another shape than most sets have."""
 
+    _in_turn = True
+
     def __init__(
         self,
         reading: HippoRagReading,

@@ -6,6 +6,7 @@ A record is its fields, each value as it is in the file: what nobody has to chan
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -20,6 +21,8 @@ from ragdatakit.schemas.sage.older import LISTS, OLDER, STAGES, TEXT_KEYS, TIMES
 from ragdatakit.schemas.sage.records import RECORD
 
 Fields = dict[str, Raw]
+Refuse = Callable[[str, str, str], None]
+"""Is called with place, reason and text of a record that is left out."""
 KEPT_PROMPT = "ragdata_prompt"
 """Where a prompt is in records for today's operators, whose generator stumbles over ``prompt``."""
 KEPT_MESSAGES = "ragdata_messages"
@@ -156,21 +159,36 @@ def _is_older_element(element: Raw) -> bool:
     return "text" not in fields and any(key in fields for key in TEXT_KEYS)
 
 
-def to_documented(record: Fields, place: str, stage: str = "auto", complete: bool = False) -> Changed:
-    """A record of any generation under the documented names, where it has others; doing it again changes nothing.
+class _Contradiction(Exception):
+    """A record says two things of the same; the message says of what."""
+
+
+def to_documented(
+    record: Fields, place: str, refuse: Refuse, stage: str = "auto", complete: bool = False
+) -> Changed | None:
+    """A record of any generation under the documented names, where it has others; doing it again changes nothing. None
+    where it is left out: an older key and the one that replaces it differ, or a result has no text.
 
     ``stage`` says what the older ``results`` are of; with ``complete`` a documented record, too, gets the docs of its
-    results, and results of its docs. Raises `RagdataError` where an older key and the one that
-    replaces it differ: ``place`` names the record.
+    results, and results of its docs. Raises `RagdataError` where that must be said by an option: ``place`` names the
+    record.
     """
     if not complete and not needs_renaming(record):
         return Changed(record)
     renaming = _Renaming(record, place, stage)
-    renaming.run()
+    try:
+        renaming.run()
+    except _Contradiction as why:
+        refuse(place, str(why), json_text.dumps(record))
+        return None
     kept = renaming.changed.record
     ordered = {name: kept[name] for name in _ORDER if name in kept}
     renaming.changed.record = ordered | kept
     return renaming.changed
+
+
+def _differing(older: str, key: str) -> _Contradiction:
+    return _Contradiction(f"{older} and {key} mean the same and differ")
 
 
 class _Renaming:
@@ -220,10 +238,7 @@ class _Renaming:
         if present is None:
             self._record[key] = value
         elif json_text.loads(present) != json_text.loads(value):
-            raise self._conflict(older, key)
-
-    def _conflict(self, older: str, key: str) -> RagdataError:
-        return RagdataError(f"{self._place}: {older} and {key} mean the same and differ; keep one of them")
+            raise _differing(older, key)
 
     def _question(self) -> None:
         question = self._record.get("question")
@@ -289,7 +304,7 @@ class _Renaming:
         elements = [self._element(stage, item, key) for item in items]
         texts = [text for e in elements if e is not None and (text := text_in(e)) is not None]
         if len(texts) != len(items):
-            raise RagdataError(f"{self._place}: {key} has something without a text")
+            raise _Contradiction(f"{key} has something without a text")
         present = texts_of_stage(self._record, stage)
         rich = any(map(is_object, items))
         if present is None or (present == texts and rich and f"{stage}_results" not in self._record):
@@ -299,7 +314,7 @@ class _Renaming:
             by = f", as option results-stage says ({stage})" if key == "results" and self._stage != "auto" else ""
             self.changed.note("derived", key, f"the older name became {stage}_results and {stage}_docs{by}")
         elif texts and present != texts:
-            raise self._conflict(key, f"{stage}_results" if f"{stage}_results" in self._record else f"{stage}_docs")
+            raise _differing(key, f"{stage}_results" if f"{stage}_results" in self._record else f"{stage}_docs")
         else:
             self.changed.note("derived", key, f"it says nothing that {stage}_docs does not; left out")
 

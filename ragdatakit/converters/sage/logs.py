@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ragdatakit.converters.sage.generations import (
     Changed,
     Fields,
+    Refuse,
     is_object,
     is_string,
     number_in,
@@ -27,18 +28,25 @@ _RETRIEVED = ("retrieved_docs", "retrieved_context")
 
 
 def benchmark_records(
-    questions: Iterable[DataFile], results: Iterable[DataFile], records: RecordReader
+    questions: Iterable[DataFile], results: Iterable[DataFile], records: RecordReader, refuse: Refuse
 ) -> Iterator[tuple[str, Changed]]:
     """Place and record of every question, with the first result of the same id and text; then the other results."""
+    for place, fields in _benchmark_records(questions, results, records):
+        if (changed := to_documented(fields, place, refuse, complete=True)) is not None:
+            yield place, changed
+
+
+def _benchmark_records(
+    questions: Iterable[DataFile], results: Iterable[DataFile], records: RecordReader
+) -> Iterator[tuple[str, Fields]]:
     found = _Results(results, records)
     for file in questions:
         for number, entry in enumerate(records.objects(file), 1):
             place = f"{file.display}, record {number}"
             asked = _of_question(entry)
             answered = found.pop(_key(entry), json_text.string_of(entry.get("question")))
-            yield place, to_documented(_merged(asked, answered), place, complete=True)
-    for place, fields in found.rest():
-        yield place, to_documented(fields, place, complete=True)
+            yield place, _merged(asked, answered)
+    yield from found.rest()
 
 
 def _key(entry: Fields) -> str:
@@ -176,12 +184,10 @@ def _texts(raw: Raw | None) -> list[str | None]:
     return [text_in(item) for item in items] if items is not None else [text_in(raw)] if raw is not None else []
 
 
-def dump_records(
-    files: Iterable[DataFile], records: RecordReader, refuse: Callable[[str, str, str], None]
-) -> Iterator[tuple[str, Changed]]:
+def dump_records(files: Iterable[DataFile], records: RecordReader, refuse: Refuse) -> Iterator[tuple[str, Changed]]:
     """What several operators logged of one query, joined: the first entry of each, then the second ones, and so on.
 
-    ``refuse`` is called with place, reason and text of an entry that is left out.
+    Entries without a query are left out, too.
     """
     groups: dict[tuple[str, int], int] = {}
     logged: dict[tuple[str, str], int] = {}
@@ -200,7 +206,8 @@ def dump_records(
             record: Fields = {}
             for _, operator, text in sorted(entries, key=lambda e: _OPERATORS.index(e[1])):
                 _JOIN[operator](record, json_text.fields_of(text))
-            yield place, to_documented(record, place, complete=True)
+            if (changed := to_documented(record, place, refuse, complete=True)) is not None:
+                yield place, changed
 
 
 _OPERATORS = ("retriever", "refiner", "promptor", "generator")

@@ -141,7 +141,7 @@ class Samples:
         yield from self._of_records()
         of_kind = self._dataset.of_kind
         questions, results = of_kind("benchmark-questions"), of_kind("benchmark-results")
-        for place, changed in benchmark_records(questions, results, self._records):
+        for place, changed in benchmark_records(questions, results, self._records, self._refuse):
             if "query" in changed.record:
                 yield _made_of(changed, "a benchmark file"), None
             else:
@@ -169,7 +169,9 @@ class Samples:
                 place, "an array that is not a pair of query and documents or answer", json_text.compact(raw_of(value))
             )
             return None
-        changed = to_documented(fields, place, self._stage, self._complete)
+        changed = to_documented(fields, place, self._refuse, self._stage, self._complete)
+        if changed is None:
+            return None
         if changed.record is value:
             return changed, None
         whole = _text(value) if isinstance(value, dict) else json_text.compact(raw_of(value))

@@ -283,7 +283,7 @@ class RecordColumns:
         places = []
         if block.place is not None and items.facts is not None:
             file, offset = block.place
-            places.append((0, RecordPlaces(items.facts.starts[start : end + 1] + offset, file, _TEXTS)))
+            places.append((0, RecordPlaces.of(items.facts, start, end, offset, file, _TEXTS)))
         parts.append(
             [
                 RepeatedTexts(ids, counts.reshape(-1, stages).sum(axis=1)),

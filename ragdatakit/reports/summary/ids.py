@@ -79,20 +79,8 @@ class IdNumbers:
         The columns are in the order of their rows. Integers that lie close together are their own numbers, less the
         least of them; other ids among them have the numbers behind.
         """
-        for source in columns:
-            if source not in self._known:
-                self._known[source] = self._read(source)
-        integers = _gathered([found for source in columns if (found := self._known[source]) is not None])
-        if len(integers) == len(columns):
-            given = [found for found in integers if found.number]
-            least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
-            number = sum(f.number for f in given)
-            if least >= 0 and most < number:
-                least = 0  # so that nothing is to be taken from them
-            if most - least < MOST_SPREAD * max(number, 1):
-                odd = dict.fromkeys(text for found in integers for text in found.odd)
-                places = _places(odd, least, most)
-                return [_less(found, least, places) for found in integers], most - least + 1 + len(odd)
+        if (group := self._together(columns)) is not None:
+            return [*map(group.numbers, group.columns)], group.room
         rows = sum(self._database.count(source.table) for source in columns)
         if library() is not None and rows <= _MOST_CODES:
             if columns not in self._by_codes:
@@ -100,12 +88,32 @@ class IdNumbers:
             return self._by_codes[columns]
         return _by_names(self.load(*(source.table for source in columns)), columns)
 
+    def _together(self, columns: Sequence[IdColumn]) -> _Together | None:
+        """The ids of columns that are integers which lie close together, except for a few."""
+        for source in columns:
+            if source not in self._known:
+                self._known[source] = self._read(source)
+        integers = _gathered([found for source in columns if (found := self._known[source]) is not None])
+        if len(integers) < len(columns):
+            return None
+        given = [found for found in integers if found.number]
+        least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
+        number = sum(f.number for f in given)
+        if least >= 0 and most < number:
+            least = 0  # so that nothing is to be taken from them
+        if most - least >= MOST_SPREAD * max(number, 1):
+            return None
+        odd = dict.fromkeys(text for found in integers for text in found.odd)
+        return _Together(integers, least, most - least + 1 + len(odd), _places(odd, least, most))
+
     def named(self, source: IdColumn, *others: IdColumn) -> Marks:
         """Which rows of a column have an id that any of the others has, too."""
         key = source, *others
         if key not in self._named:
             known = [found for column in key if (found := self._known_codes(column)) is not None]
             if library() is None or len(known) < len(key):
+                if (group := self._together(key)) is not None:
+                    return group.marks(group.columns[1:])[group.numbers(group.columns[0])]
                 (own, *numbers), count = self.of(*key)
                 return marked(count, *numbers)[own]
             from ragdatakit.arrays.codes import codes_of, together
@@ -207,7 +215,7 @@ class IdNumbers:
 
 class _Integers(NamedTuple):
     """Ids that are integers: ``missing`` marks the rows without one, where there are any. In ``odd_rows`` there are
-    the ``odd`` ones, which are not."""
+    the ``odd`` ones, which are not. Both have the integer of another row, if any has one."""
 
     values: Numbers
     missing: npt.NDArray[np.bool_] | None
@@ -216,6 +224,36 @@ class _Integers(NamedTuple):
     number: int
     odd_rows: Numbers | None = None
     odd: tuple[str, ...] = ()
+
+
+class _Together(NamedTuple):
+    """Columns of such ids, which are numbered together: integers by themselves, less the ``least`` of all, ``odd`` ones
+    as it says; ``room`` is how many there may be."""
+
+    columns: list[_Integers]
+    least: int
+    room: int
+    odd: Mapping[str, int]
+
+    def numbers(self, found: _Integers) -> Numbers:
+        """Those of one of the columns; -1 for a missing id."""
+        if not self.least and found.missing is None and found.odd_rows is None:
+            return found.values
+        numbers = found.values - self.least
+        if found.missing is not None:
+            numbers[found.missing] = -1
+        if found.odd_rows is not None:
+            numbers[found.odd_rows] = [self.odd[text] for text in found.odd]
+        return numbers
+
+    def marks(self, columns: Iterable[_Integers]) -> Marks:
+        """Which numbers some of the columns have, as `marked` says it."""
+        marks = np.zeros(self.room + 1, np.bool_)
+        for found in columns:
+            if len(found.odd) < found.number:
+                marks[found.values - self.least if self.least else found.values] = True
+            marks[[self.odd[text] for text in found.odd]] = True
+        return marks
 
 
 def _of_values(values: Numbers, odd: Mapping[int, str] = MappingProxyType({})) -> _Integers:
@@ -241,7 +279,7 @@ def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bo
         query = f'select {column}::bigint as number from main."{source.table}" where {source.chosen}'
         return _Integers(np.asarray(connection.execute(query).fetchnumpy()["number"]), None, least, most, count)
     is_odd = "id is not null and number is null"
-    query = f"select coalesce(number, 0) as number, id is null as missing, {is_odd} as odd {of_rows}"
+    query = f"select coalesce(number, {least}) as number, id is null as missing, {is_odd} as odd {of_rows}"
     found = connection.execute(query).fetchnumpy()
     missing = np.asarray(found["missing"], np.bool_) if count < rows else None
     texts = tuple(text for (text,) in connection.execute(f"select id {of_rows} where {is_odd}").fetchall())
@@ -304,18 +342,6 @@ def _places(odd: Iterable[str], least: int, most: int) -> dict[str, int]:
         text: value - least if value is not None and least <= value <= most else most - least + place
         for place, (text, value) in enumerate(values, 1)
     }
-
-
-def _less(found: _Integers, least: int, odd: Mapping[str, int]) -> Numbers:
-    """The integers less the least of all, with the numbers of the odd ones."""
-    if not least and found.missing is None and found.odd_rows is None:
-        return found.values
-    numbers = found.values - least
-    if found.missing is not None:
-        numbers[found.missing] = -1
-    if found.odd_rows is not None:
-        numbers[found.odd_rows] = [odd[text] for text in found.odd]
-    return numbers
 
 
 def _by_names(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
