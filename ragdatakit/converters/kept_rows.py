@@ -18,6 +18,8 @@ from ragdatakit.scanner.texts import joined, lengths_and_codes
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragdatakit.database.text_places import TextsOf
     from ragdatakit.scanner.blocks import KeptValues, ScannedFacts
 
@@ -38,12 +40,14 @@ def known_texts_between(
     last: int,
     share: float,
     places: Sequence[tuple[int, RecordPlaces]] = (),
+    counted: npt.NDArray[np.bool_] | None = None,
 ) -> PackedColumn:
     """The same of texts of which there are facts; up to them a ``share`` of all files was read, and they are at these
-    ``places``, if that is known."""
+    ``places``, if that is known. Only rows that are ``counted``, of all (None: all are), count as empty."""
     assert facts is not None
-    begin, end = np.searchsorted(facts.empty, (first, last)).tolist()
-    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin, share, places)
+    empty = facts.empty[slice(*np.searchsorted(facts.empty, (first, last)))]
+    number = len(empty) if counted is None else int(np.count_nonzero(counted[empty]))
+    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], number, share, places)
     return replace(texts_between(kept, first, last), known=known)
 
 
@@ -52,13 +56,17 @@ def filled_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
     return texts_between(replace(kept, missing=np.flatnonzero(np.diff(kept.offsets) == 0)), first, last)
 
 
-def objects_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
-    """The same of objects, as compact text."""
+def objects_between(
+    kept: KeptValues, first: int, last: int, counted: npt.NDArray[np.bool_] | None = None
+) -> PackedColumn:
+    """The same of objects, as compact text; of rows that are not ``counted``, of all, anything."""
     start, end = kept.offsets[[first, last]].tolist()
     is_flat = kept.data.find(b"[", start, end) < 0
     if is_flat and kept.data.count(b"{", start, end) == np.count_nonzero(np.diff(kept.offsets[first : last + 1])):
         return texts_between(kept, first, last)
-    return packed_objects([raw or None for raw in values_of(kept, first, last)])
+    are_counted = [True] * (last - first) if counted is None else counted[first:last].tolist()
+    given = zip(values_of(kept, first, last), are_counted, strict=True)
+    return packed_objects([raw if raw and is_counted else None for raw, is_counted in given])
 
 
 def packed_objects(values: Sequence[bytes | None]) -> PackedColumn:

@@ -46,7 +46,8 @@ Schema = Mapping[str, Kind]
 """The kinds of the columns of a table by their names, in order."""
 ITEMS = {Kind.TEXTS: Kind.TEXT, Kind.INTEGERS: Kind.INTEGER}
 """What is in the lists of a column of lists."""
-_NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
+NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
+"""The kinds of numbers, as numpy calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class PackedColumn:
         valid = None
         if self.buffers[0] is not None:
             valid = np.packbits(bits_of(self)[first:last], bitorder="little")
-        kind, end = (_NUMBERS[self.kind], last) if self.kind in _NUMBERS else (_offset_of(self.kind), last + 1)
+        kind, end = (NUMBERS[self.kind], last) if self.kind in NUMBERS else (_offset_of(self.kind), last + 1)
         places = np.frombuffer(self.buffers[1], kind)[first:end]  # type: ignore[arg-type]
         return PackedColumn(self.kind, last - first, (valid, places, *self.buffers[2:]), self.items)
 
@@ -138,7 +139,7 @@ class RepeatedTexts(PackedColumn):
 def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
     """The values, of which None is none. Raises `UnicodeEncodeError` for texts with half characters, `OverflowError`
     for numbers that the kind does not hold, `TypeError` for values of another kind."""
-    if kind in _NUMBERS:
+    if kind in NUMBERS:
         return _numbers(kind, values)
     if kind in ITEMS:
         counts = [0 if items is None else len(_only((list, tuple), items)) for items in values]
@@ -168,7 +169,7 @@ def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
     if value is not None and value != ():
         return _repeated(packed(kind, [value]), length) if kind not in ITEMS else packed(kind, [value] * length)
     valid = bytes(length // 8 + 1) if value is None else None
-    if kind in _NUMBERS:
+    if kind in NUMBERS:
         return PackedColumn(kind, length, (valid, bytes(8 * length)))
     if kind in ITEMS:
         return PackedColumn(kind, length, (valid, bytes(4 * (length + 1))), _no_items(ITEMS[kind]))
@@ -179,7 +180,7 @@ def _repeated(one: PackedColumn, length: int) -> PackedColumn:
     """So many times the only value of a column, which is there: a number, or bytes."""
     import numpy as np
 
-    if one.kind in _NUMBERS:
+    if one.kind in NUMBERS:
         return PackedColumn(one.kind, length, (None, np.repeat(one.buffers[1], length)))  # type: ignore[arg-type]
     data = one.buffers[2]
     assert isinstance(data, bytes)
@@ -197,7 +198,7 @@ def packed_numbers(kind: Kind, values: npt.NDArray[Any], missing: npt.NDArray[np
     import numpy as np
 
     valid = _valid_but(missing, len(values)) if missing is not None else None
-    return PackedColumn(kind, len(values), (valid, np.ascontiguousarray(values, _NUMBERS[kind])))
+    return PackedColumn(kind, len(values), (valid, np.ascontiguousarray(values, NUMBERS[kind])))
 
 
 def packed_texts(data: bytes, offsets: npt.NDArray[np.int64], missing: npt.NDArray[np.int64]) -> PackedColumn:
@@ -224,12 +225,12 @@ def put_together(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence
     for columns in batches:
         more = sum(map(size_of_column, columns))
         if held and (rows + columns[0].length > _MOST_ROWS or size + more > _MOST_TOGETHER):
-            yield _as_one(held)
+            yield as_one(held)
             held, rows, size = [], 0, 0
         held.append(columns)
         rows, size = rows + columns[0].length, size + more
     if held:
-        yield _as_one(held)
+        yield as_one(held)
 
 
 def in_parts(columns: Sequence[PackedColumn]) -> Iterator[Sequence[PackedColumn]]:
@@ -273,7 +274,8 @@ def size_of_column(column: PackedColumn, *, written: bool = True) -> int:
     return own + (size_of_column(column.items) if column.items is not None else 0)
 
 
-def _as_one(held: list[Sequence[PackedColumn]]) -> Sequence[PackedColumn]:
+def as_one(held: Sequence[Sequence[PackedColumn]]) -> Sequence[PackedColumn]:
+    """The rows of several batches in one."""
     return [_joined(columns) for columns in zip(*held, strict=True)] if len(held) > 1 else held[0]
 
 
@@ -285,9 +287,8 @@ def _joined(columns: Sequence[PackedColumn]) -> PackedColumn:
     valid = None
     if any(column.buffers[0] is not None for column in columns):
         valid = np.packbits(np.concatenate([bits_of(column) for column in columns]), bitorder="little")
-    if kind in _NUMBERS:
-        numbers = [np.frombuffer(column.buffers[1], _NUMBERS[kind], column.length) for column in columns]  # type: ignore[arg-type]
-        return PackedColumn(kind, length, (valid, np.concatenate(numbers)))
+    if kind in NUMBERS:
+        return PackedColumn(kind, length, (valid, np.concatenate([*map(numbers_in, columns)])))
     offset = _offset_of(kind)
     places = [np.frombuffer(column.buffers[1], offset, column.length + 1) for column in columns]  # type: ignore[arg-type]
     sizes = np.concatenate([np.diff(own) for own in places])
@@ -314,6 +315,13 @@ def texts_of(column: PackedColumn) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
 
     _, offsets, data = (b"" if buffer is None else buffer for buffer in column.buffers)
     return np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int32)[: column.length + 1]
+
+
+def numbers_in(column: PackedColumn) -> npt.NDArray[Any]:
+    """The numbers of a column of such; anything in place of those that are missing."""
+    import numpy as np
+
+    return np.frombuffer(column.buffers[1], NUMBERS[column.kind], column.length)  # type: ignore[arg-type]
 
 
 def bounds_of_lists(column: PackedColumn) -> npt.NDArray[np.int32]:
@@ -348,10 +356,8 @@ def value_at(column: PackedColumn, row: int) -> str | float | list[Any] | None:
 
 def values_in(column: PackedColumn) -> list[Any]:
     """The values of all rows, as `value_at` gives them."""
-    if column.kind in _NUMBERS and column.buffers[0] is None:
-        import numpy as np
-
-        numbers: list[Any] = np.frombuffer(column.buffers[1], _NUMBERS[column.kind])[: column.length].tolist()  # type: ignore[arg-type]
+    if column.kind in NUMBERS and column.buffers[0] is None:
+        numbers: list[Any] = numbers_in(column).tolist()
         return numbers
     if isinstance(column, RepeatedTexts):
         values = values_in(column.values) * column.rounds
@@ -425,7 +431,7 @@ def _numbers(kind: Kind, values: Sequence[Any]) -> PackedColumn:
         given = [0 if value is None else value for value in values] if None in values else values
         if not set(map(type, values)) <= {type(None), float if kind is Kind.NUMBER else int}:
             given = [_number(kind, value) for value in given]
-        return PackedColumn(kind, len(given), (_valid(values), np.array(given, _NUMBERS[kind])))
+        return PackedColumn(kind, len(given), (_valid(values), np.array(given, NUMBERS[kind])))
     except ValueError as error:  # not a number of Python's
         raise TypeError(str(error)) from None
 

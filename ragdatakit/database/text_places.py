@@ -42,6 +42,10 @@ class RecordPlaces:
         """Those of some rows of a block, which is at this place of the file."""
         return cls(facts.starts[first:last] + at, facts.behind[first:last] + at, file, texts)
 
+    def between(self, first: int, last: int) -> RecordPlaces:
+        """Those of some of the rows."""
+        return RecordPlaces(self.starts[first:last], self.behind[first:last], self.file, self.texts)
+
 
 @dataclass(frozen=True, slots=True)
 class KnownTexts:

@@ -65,6 +65,8 @@ def offsets_of(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 def moved_up(numbers: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The numbers that rows have once these ones (ascending) are left out; of these themselves nothing."""
+    if not len(rows):
+        return numbers
     places = np.searchsorted(rows, numbers)
     kept: npt.NDArray[np.bool_] = rows[np.minimum(places, len(rows) - 1)] != numbers
     moved: npt.NDArray[np.int64] = (numbers - places)[kept]
@@ -86,7 +88,9 @@ class KeptValues:
         """The same without these rows."""
         sizes, data = np.diff(self.offsets), self.data
         if sizes[rows].any():
-            starts, ends = self.offsets[[0, *(rows + 1)]].tolist(), self.offsets[[*rows, -1]].tolist()
+            cuts = np.flatnonzero(np.diff(rows) > 1)
+            starts = self.offsets[[0, *(rows[cuts] + 1), rows[-1] + 1]].tolist()
+            ends = self.offsets[[rows[0], *rows[cuts + 1], -1]].tolist()
             data = b"".join(data[start:end] for start, end in zip(starts, ends, strict=True))
         return KeptValues(data, offsets_of(np.delete(sizes, rows)), moved_up(self.missing, rows))
 

@@ -214,7 +214,7 @@ def _run(item: Raw | Fields, question_id: str, stage: str, rank: int, seconds: f
     text = json_text.string_of(fields.pop(used)) if used is not None else None
     score = None
     for key in _SCORES:
-        if (score := number_in(fields.get(key))) is not None:
+        if key in fields and (score := number_in(fields[key])) is not None:
             del fields[key]
             break
     inner = fields.get("metadata")

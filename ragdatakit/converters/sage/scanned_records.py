@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,23 +17,17 @@ from ragdatakit.converters.kept_numbers import numbers_of
 from ragdatakit.converters.kept_rows import known_texts_between, member_texts, objects_between, texts_between
 from ragdatakit.converters.sage.documents import KEPT_METADATA
 from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
-from ragdatakit.database.columns import (
-    Kind,
-    PackedColumn,
-    RepeatedTexts,
-    packed,
-    packed_numbers,
-    packed_same,
-    put_together,
-)
+from ragdatakit.database.columns import Kind, PackedColumn, RepeatedTexts, as_one, packed, packed_numbers, packed_same
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import COLUMN, is_plain, known_of
 from ragdatakit.database.text_places import RecordPlaces
+from ragdatakit.database.woven_columns import Runs
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock
+from ragdatakit.quick_values import NamedTuple
+from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock, offsets_of
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Given
@@ -49,6 +43,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.files.reading.tables_together import Filling
 
+    Counts = npt.NDArray[np.int64]
     Marks = npt.NDArray[np.bool_]
 
 _ANSWER = ("generated", "prompt", "generation_time")
@@ -125,10 +120,8 @@ class _Block:
     place: tuple[DataFile, int] | None = None
 
     def others(self) -> list[int]:
-        """The records that are not plain; all of them where few plain ones are side by side."""
-        runs = np.count_nonzero(np.diff(self.plain, prepend=False) & self.plain)
-        is_worth = np.count_nonzero(self.plain) >= _LEAST_RUN * runs
-        return np.flatnonzero(~self.plain).tolist() if is_worth else [*range(self.rows)]
+        """The records that are not plain."""
+        return np.flatnonzero(~self.plain).tolist()
 
     def line_of(self, data: bytes, row: int) -> tuple[int, int, int]:
         """The line of a record in the block, and between which places it is."""
@@ -138,6 +131,37 @@ class _Block:
         start = int(self.scanned.facts.starts[row])
         end = data.find(b"\n", start)
         return row + bisect_right(self.blank, row), start, end if end >= 0 else len(data)
+
+
+class _Order(NamedTuple):
+    """The records of a block that give rows, as runs (``starts``, ``ends``) of plain ones and of ``others``, which are
+    read as the reader reads them: these have numbers behind the ``records`` of the block. ``ids`` are those of their
+    questions."""
+
+    records: int
+    starts: list[int]
+    ends: list[int]
+    others: list[Sample]
+    ids: list[str | None]
+
+    def add_plain(self, first: int, last: int, ids: Sequence[str]) -> None:
+        """Some plain ones, side by side."""
+        self.starts.append(first)
+        self.ends.append(last)
+        self.ids.extend(ids)
+
+    def add(self, sample: Sample) -> None:
+        """Another one."""
+        self.starts.append(self.records + len(self.others))
+        self.ends.append(self.starts[-1] + 1)
+        self.others.append(sample)
+        self.ids.append(sample.question_id)
+
+    def runs(self, counts: Counts, own: Counts) -> tuple[Runs, Counts]:
+        """The rows of the records, of which the plain ones and the others have so many each; and how many each has."""
+        bounds = offsets_of(np.concatenate((counts, own)))
+        records = Runs.of(np.array(self.starts), np.array(self.ends), self.records)
+        return Runs.of(bounds[self.starts], bounds[self.ends], int(bounds[self.records])), np.diff(bounds)[records.rows]
 
 
 class RecordColumns:
@@ -166,16 +190,13 @@ class RecordColumns:
                 read += len(data)
                 block.share = min(read / size, 1) if size else 0
                 block.place = (file, offset) if are_plain else None
-                parts: dict[str, list[Columns]] = {table: [] for table in self._tables}
-                others: list[Sample] = []
+                order = _Order(block.rows, [], [], [], [])
                 done, row_ids = 0, values_of(block.scanned.kept["question/id"], 0, block.rows)
                 for row in [*block.others(), block.rows]:
                     if row > done:
-                        self._add_rows(parts, others, block.share)
-                        others = []
-                        ids = naming.each_unique([raw.decode() for raw in row_ids[done:row] if raw is not None])
+                        names = [raw.decode() for raw in row_ids[done:row] if raw is not None]
+                        order.add_plain(done, row, naming.each_unique(names))
                         count += row - done
-                        self._add(parts, block, done, row, ids)
                     done = row + 1
                     if row == block.rows:
                         break
@@ -186,9 +207,8 @@ class RecordColumns:
                     count += 1
                     sample = self._samples.sample_of(file, count, value, naming)
                     if sample is not None:
-                        others.append(sample)
-                self._add_rows(parts, others, block.share)
-                yield {table: put_together(some) for table, some in parts.items()}
+                        order.add(sample)
+                yield self._of_block(block, order)
         for loss in self._later:
             self._samples.tell(*loss)
 
@@ -217,96 +237,113 @@ class RecordColumns:
         references = _references(own, plain)
         return _Block(scanned.rows, scanned.lines, scanned, noted, blank, plain, references, times, scores)
 
-    def _add(self, parts: dict[str, list[Columns]], block: _Block, first: int, last: int, ids: Sequence[str]) -> None:
-        """The rows of some records, all of which are plain."""
-        kept, length = block.scanned.kept, last - first
-        packed_ids = _names(ids)
-        if "traces" in parts:
-            nothing = packed_same(Kind.TEXT, None, length)
-            parts["traces"].append([packed_ids, packed_same(Kind.TEXT, _STAND_IN, length), nothing])
-        if "questions" in parts:
-            references = block.references[first:last]
-            aliases = [own[1:] for own in references]
-            parts["questions"].append(
+    def _of_block(self, block: _Block, order: _Order) -> dict[str, Iterator[Sequence[PackedColumn]]]:
+        """The rows of a block."""
+        if not order.ids:
+            return {}
+        ids = _names(order.ids)
+        made: dict[str, Iterator[Sequence[PackedColumn]]] = {}
+        for table, (columns, counts) in self._of_plain(block).items():
+            if not block.plain.all():
+                columns, counts = self._with_others(table, columns, counts, order, block.share)
+            in_rows = ids if table in ("questions", "traces") else RepeatedTexts(ids, counts)
+            made[table] = iter([[in_rows, *columns]] if in_rows.length else [])
+        return made
+
+    def _of_plain(self, block: _Block) -> dict[str, tuple[Columns, Counts]]:
+        """The columns but the ids of questions, and how many rows each record has; those of records that are not plain
+        have anything."""
+        found: dict[str, tuple[Columns, Counts]] = {}
+        length, kept = block.rows, block.scanned.kept
+        each, nothing = np.ones(length, np.int64), packed_same(Kind.TEXT, None, length)
+        if "traces" in self._tables:
+            found["traces"] = [packed_same(Kind.TEXT, _STAND_IN, length), nothing], each
+        if "questions" in self._tables:
+            aliases = [own[1:] for own in block.references]
+            found["questions"] = (
                 [
-                    packed_ids,
-                    known_texts_between(kept["query"], block.scanned.facts, first, last, block.share),
-                    packed(Kind.TEXT, [own[0] if own else None for own in references]),
+                    known_texts_between(
+                        kept["query"], block.scanned.facts, 0, length, block.share, counted=block.plain
+                    ),
+                    packed(Kind.TEXT, [own[0] if own else None for own in block.references]),
                     packed(Kind.TEXTS, aliases) if any(aliases) else packed_same(Kind.TEXTS, (), length),
-                    packed_same(Kind.TEXT, None, length),
-                    packed_same(Kind.TEXT, None, length),
+                    nothing,
+                    nothing,
                     packed_same(Kind.TEXTS, (), length),
-                ]
+                ],
+                each,
             )
-        if "answers" in parts:
-            self._add_answers(parts["answers"], block, first, last, ids, packed_ids)
-        if "runs" in parts:
-            self._add_runs(parts["runs"], block, first, last, packed_ids)
+        if "answers" in self._tables:
+            found["answers"] = self._answers(block)
+        if "runs" in self._tables:
+            found["runs"] = self._runs(block)
+        return found
 
     @staticmethod
-    def _add_answers(
-        parts: list[Columns], block: _Block, first: int, last: int, ids: Sequence[str], packed_ids: PackedColumn
-    ) -> None:
+    def _answers(block: _Block) -> tuple[Columns, Counts]:
         """Those of records that have one: of others the columns have no row."""
         kept = block.scanned.kept
         seconds, has_seconds = block.times["generation_time"]
-        there = has_seconds[first:last].copy()
+        there = has_seconds | ~block.plain
         for name in _ANSWER[:2]:
             has_one = np.ones(block.rows, np.bool_)
             has_one[kept[name].missing] = False
-            there |= has_one[first:last]
+            there |= has_one
         if there.all():
-            columns = [packed_ids, *(texts_between(kept[name], first, last) for name in _ANSWER[:2])]
+            columns = [texts_between(kept[name], 0, block.rows) for name in _ANSWER[:2]]
         else:
-            chosen = np.flatnonzero(there).tolist()
-            texts = [values_of(kept[name], first, last) for name in _ANSWER[:2]]
-            given = [[None if own[row] is None else own[row].decode() for row in chosen] for own in texts]  # type: ignore[union-attr]
-            columns = [packed(Kind.TEXT, [ids[row] for row in chosen]), *(packed(Kind.TEXT, own) for own in given)]
-        missing = np.flatnonzero(~has_seconds[first:last][there])
-        columns.append(packed_numbers(Kind.NUMBER, seconds[first:last][there], missing))
-        if columns[0].length:
-            parts.append([*columns, packed_same(Kind.TEXT, None, columns[0].length)])
+            given = [compress(values_of(kept[name], 0, block.rows), there.tolist()) for name in _ANSWER[:2]]
+            columns = [packed(Kind.TEXT, [None if one is None else one.decode() for one in own]) for own in given]
+        columns.append(packed_numbers(Kind.NUMBER, seconds[there], np.flatnonzero(~has_seconds[there])))
+        return [*columns, packed_same(Kind.TEXT, None, columns[0].length)], there.astype(np.int64)
 
-    def _add_runs(self, parts: list[Columns], block: _Block, first: int, last: int, ids: PackedColumn) -> None:
+    def _runs(self, block: _Block) -> tuple[Columns, Counts]:
         items = block.scanned.items
         assert items is not None
-        kept, stages = items.kept, len(STAGES)
-        start, end = np.searchsorted(items.owners // stages, (first, last)).tolist()
-        if start == end:
-            return
-        lists = items.owners[start:end] - stages * first
-        counts = np.bincount(lists, minlength=stages * (last - first))
+        kept, stages, owners = items.kept, len(STAGES), items.owners
+        counts = np.bincount(owners, minlength=stages * block.rows)
         begins = np.cumsum(counts) - counts
-        seconds = np.stack([block.times[f"{stage}_time"][0][first:last] for stage in STAGES], axis=1).ravel()
-        has_seconds = np.stack([block.times[f"{stage}_time"][1][first:last] for stage in STAGES], axis=1).ravel()
-        scores, has_score = block.scores[0][start:end], block.scores[1][start:end]
+        seconds = np.stack([block.times[f"{stage}_time"][0] for stage in STAGES], axis=1).ravel()
+        has_seconds = np.stack([block.times[f"{stage}_time"][1] for stage in STAGES], axis=1).ravel()
+        scores, has_score = block.scores
         places = []
         if block.place is not None and items.facts is not None:
             file, offset = block.place
-            places.append((0, RecordPlaces.of(items.facts, start, end, offset, file, _TEXTS)))
-        parts.append(
-            [
-                RepeatedTexts(ids, counts.reshape(-1, stages).sum(axis=1)),
-                RepeatedTexts(self._stages, counts),
-                packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
-                texts_between(kept["metadata/id"], start, end),
-                known_texts_between(kept["text"], items.facts, start, end, block.share, places),
-                packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
-                packed_numbers(Kind.NUMBER, seconds[lists], np.flatnonzero(~has_seconds[lists])),
-                objects_between(kept[REST], start, end),
-            ]
-        )
+            places.append((0, RecordPlaces.of(items.facts, 0, len(owners), offset, file, _TEXTS)))
+        are_plain = block.plain[owners // stages]
+        columns = [
+            RepeatedTexts(self._stages, counts),
+            packed_numbers(Kind.INTEGER, np.arange(len(owners)) - begins[owners] + 1),
+            texts_between(kept["metadata/id"], 0, len(owners)),
+            known_texts_between(kept["text"], items.facts, 0, len(owners), block.share, places, are_plain),
+            packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
+            packed_numbers(Kind.NUMBER, seconds[owners], np.flatnonzero(~has_seconds[owners])),
+            objects_between(kept[REST], 0, len(owners), are_plain),
+        ]
+        return columns, counts.reshape(-1, stages).sum(axis=1)
 
-    def _add_rows(self, parts: dict[str, list[Columns]], samples: Sequence[Sample], share: float) -> None:
-        """The rows of records that are otherwise."""
-        for table, some in parts.items():
-            rows = chain.from_iterable(self._rows_of(sample, table) for sample in samples)
-            place = [*schema_of(table)].index(COLUMN) if table in _WITH_FACTS else -1
-            for columns in row_batches(table, rows, self._tables[table].losses):
-                some.append([*columns])
-                if place >= 0:
-                    known = replace(known_of(columns[place]), share=share)
-                    some[-1][place] = replace(columns[place], known=known)
+    def _with_others(
+        self, table: str, columns: Columns, counts: Counts, order: _Order, share: float
+    ) -> tuple[Columns, Counts]:
+        """The rows of the plain records alone, with those of the others."""
+        own: list[int] = []
+
+        def rows() -> Iterator[Any]:
+            for sample in order.others:
+                own.append(0)
+                for row in self._rows_of(sample, table):
+                    own[-1] += 1
+                    yield row
+
+        batches = [batch[1:] for batch in row_batches(table, rows(), self._tables[table].losses)]
+        own += [0] * (len(order.others) - len(own))  # where one cannot be read
+        runs, counts = order.runs(counts, np.array(own, np.int64))
+        others = as_one(batches) if batches else [column.rows(0, 0) for column in columns]
+        if table in _WITH_FACTS:
+            place = [*schema_of(table)].index(COLUMN) - 1
+            known = replace(known_of(others[place]), share=share)
+            others = [*others[:place], replace(others[place], known=known), *others[place + 1 :]]
+        return runs.woven(columns, others), counts
 
     def _rows_of(self, sample: Sample, table: str) -> Iterable[Any]:
         if table == "traces":
@@ -342,7 +379,7 @@ def _references(given: list[bytes | None], plain: Marks) -> list[list[str]]:
     return found
 
 
-def _names(values: Sequence[str]) -> PackedColumn:
+def _names(values: Sequence[str | None]) -> PackedColumn:
     """A column of names, with what a report wants to know of them."""
     column = packed(Kind.TEXT, values)
     return replace(column, known=known_of(column))

@@ -23,7 +23,7 @@ _HEX = rb"[0-9a-fA-F]"
 _HALF = late_pattern(
     rb"\\u[dD][89abAB]%b{2}\\u[dD][c-fC-F]%b{2}|(\\u[dD][89a-fA-F]%b{2})|\\." % (_HEX, _HEX, _HEX), re.DOTALL
 )
-_NAN = late_pattern(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
+_NAN = late_pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|NaN|-?Infinity', re.DOTALL)
 
 
 def dumps(value: Any) -> str:
@@ -51,6 +51,8 @@ def _integer(digits: str) -> int | float:
 
 def without_nan(data: bytes) -> bytes:
     """Text that is JSON except for NaN and Infinity, which become null; all else stays as it stands."""
+    if b"NaN" not in data and b"Infinity" not in data:
+        return data
     return _NAN.sub(lambda found: found[0] if found[0][:1] == b'"' else b"null", data)
 
 
