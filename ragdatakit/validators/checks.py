@@ -83,7 +83,8 @@ class Scanning:
     ``known_codes`` gives what the codes of scanned key columns are looked up in: a record with others is shown to
     `record`. ``counted`` gets how many records of a block have what predicates count, except for those `record` saw.
     ``sees_next``: whether `record` must see the next records of an array or object, whatever the predicates say;
-    ``takes``: whether a part of it that was scanned is taken as it is. Else `record` and `batch` see all its records.
+    ``takes``: whether a part of it, these bytes, that was scanned is taken as it is. Else `record` and `batch` see all
+    its records.
     ``items``: how the scanner looks at a file that is one record; None where `record` must see it whole.
     ``passed_over``: texts, or integers that are no key, of which `record` takes no notice where they are of another
     type, or null. So records in which nothing else is wrong need not all be decoded to be counted. ``in_part``: what
@@ -98,7 +99,7 @@ class Scanning:
     known_codes: Callable[[], Mapping[str, Any]] = dict
     counted: Callable[[Mapping[Any, int]], None] = lambda counts: None
     sees_next: Callable[[], bool] = lambda: False
-    takes: Callable[[ScannedBlock], bool] = lambda scanned: True
+    takes: Callable[[ScannedBlock, bytes], bool] = lambda scanned, data: True
     items: Callable[[], Items] | None = None
     passed_over: tuple[str, ...] = ()
     in_part: Callable[[Any, frozenset[str]], Iterable[Problem]] | None = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ragdatakit.files.texts.codes import code_of
+from ragdatakit.scanner.notes import BLANK
 from ragdatakit.schemas.declarations import ELSEWHERE
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.excerpts import show
@@ -43,7 +45,7 @@ class Corpus:
         self._ids: set[int] = set()
         self._contents: dict[int, int] = {}
         self._usual: dict[int, int] = {}  # by the code of their id, how many chunks such documents have
-        self._counts: list[int] = []  # how many chunks those have that were taken last
+        self._owners: Any = ()  # the documents of all chunks of those that were taken last
         self._named: set[int] = set()  # codes of the documents that the chunks of all others may be called after
 
     def code(self, text: str) -> int:
@@ -128,41 +130,70 @@ class Corpus:
         named = _named(chunk_id) if self._usual else None
         return named is not None and named[1] < self._usual.get(self.code(named[0]), 0)
 
-    def takes(self, scanned: ScannedBlock) -> bool:
-        """Whether documents that were scanned are all as most are, and the ids of their chunks are new."""
-        documents, chunks = scanned.columns["doc_id"], scanned.columns["chunks/content"]
-        if scanned.notes:
-            return False
+    def takes(self, scanned: ScannedBlock, data: bytes) -> bool:
+        """Whether of the documents in these bytes those that the scanner has not noted are all as most are: the ids of
+        their chunks are new, and no chunk of the noted ones is called after them."""
+        import numpy as np
+
         from ragdatakit.arrays.text_codes import numbers_of
 
-        ids = numbers_of(documents.codes)
+        documents, chunks = scanned.columns["doc_id"], scanned.columns["chunks/content"]
+        noted = [(row, data[start:end]) for why, row, _, start, end in scanned.notes if why != BLANK]
+        plain = np.ones(scanned.rows, np.bool_)
+        plain[[row for row, _ in noted]] = False
+        rows = np.flatnonzero(plain)
+        ids = numbers_of(documents.codes[rows])
         new = set(ids)
         if len(new) < len(ids) or not self._usual.keys().isdisjoint(new) or not self._named.isdisjoint(new):
             return False
-        import numpy as np
-
-        self._counts = np.bincount(chunks.owners, minlength=len(ids)).tolist()
-        self._usual.update(zip(ids, self._counts, strict=True))
+        named = self._called_after(raw for _, raw in noted)
+        if named is None or not new.isdisjoint(named):
+            return False
+        self._owners = chunks.owners
+        counts = np.bincount(chunks.owners, minlength=scanned.rows)[rows]
+        self._usual.update(zip(ids, counts.tolist(), strict=True))
         return True
 
+    def _called_after(self, documents: Iterable[bytes]) -> set[int] | None:
+        """Codes of the documents that the chunks of these are called after; None where one is not easily read."""
+        import orjson
+
+        found = set[int]()
+        for raw in documents:
+            try:
+                value = orjson.loads(raw)
+            except orjson.JSONDecodeError:
+                return None
+            chunks = value.get("chunks") if isinstance(value, dict) else None
+            for chunk in chunks if isinstance(chunks, list) else ():
+                chunk_id = chunk.get("chunk_id") if isinstance(chunk, dict) else None
+                if isinstance(chunk_id, str) and (named := _named(chunk_id)) is not None:
+                    found.add(self.code(named[0]))
+        return found
+
     def take(self, batch: Any) -> Iterator[RowProblems]:
-        """The same as `remember` for the documents that were just taken so."""
+        """The same as `remember` for the documents that were just taken so, and for those that were noted."""
+        import numpy as np
+
         from ragdatakit.arrays.text_codes import numbers_of
 
         names = ("original_uuid", "content", "chunks/content")
         uuids, wholes, contents = (numbers_of(batch.columns[name]) for name in names)
-        place = 0
-        for row, (uuid, whole, count) in enumerate(zip(uuids, wholes, self._counts, strict=True), batch.first_row):
-            self.documents.setdefault(uuid, (whole, count))
-            own = contents[place : place + count]
-            place += count
+        noted = dict(batch.noted)
+        bounds = np.searchsorted(self._owners, np.arange(batch.length + 1)).tolist()
+        for row, (uuid, whole, (start, end)) in enumerate(zip(uuids, wholes, pairwise(bounds), strict=True)):
+            if row in noted:
+                yield from self.remember(batch.first_row + row, noted[row])
+                continue
+            self.documents.setdefault(uuid, (whole, end - start))
+            own = contents[start:end]
             for number, code in enumerate(own):
                 self.chunks.setdefault(_place(uuid, number), code)
             new = set(own)
-            if len(new) == count and self._contents.keys().isdisjoint(new):
-                self._contents.update(dict.fromkeys(own, row))
+            if len(new) == len(own) and self._contents.keys().isdisjoint(new):
+                self._contents.update(dict.fromkeys(own, batch.first_row + row))
             else:
-                yield from self._repeats(row, own)
+                yield from self._repeats(batch.first_row + row, own)
 
     def _repeats(self, row: int, codes: list[int]) -> Iterator[RowProblems]:
         here: set[int] = set()

@@ -28,7 +28,7 @@ class ScannedElementsRun(ElementsRun):
             self.table.add(records, part.first_line, part.byte_offset)
             if scanned is None:
                 self._take_values(self._values(part), records)
-            elif self.scanning.takes(scanned):
+            elif self.scanning.takes(scanned, part.data):
                 self._take_scanned(part, scanned)
             else:
                 elements.decode(part)
