@@ -460,3 +460,24 @@ def test_long_blocks_are_not_read_ahead(most: int, tmp_path: Path, monkeypatch: 
 
     assert len(ahead) > 2
     assert any(ahead) == (most > 0)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("place", range(2, 14))
+def test_refused_rows_of_large_tables_are_the_same_ones(
+    end: str, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By blocks that are plain, as row by row: places are those of the first lines of rows."""
+    cells = ["1", '"two\nlines"', '"a, ""b"""', "", '"\n\n"', "é", '"x"', "7"]
+    data = "".join(f"{cell},{number}\n" for number, cell in enumerate(cells))
+    file = put(tmp_path, "a.csv", f"a,b\n{data}".replace("\n", end).encode())
+    refused, found, losses = Refused(), [], []
+    refused.add("a.csv", place, None, "refused")
+    refused.add("a.csv", 3, None, "refused, too")
+    for worth in (1 << 20, 0):
+        monkeypatch.setattr(record_reading, "_WORTH_COLUMNS", worth)
+        losses.append(Losses())
+        found.append(list(RecordReader(losses[-1], refused).rows(file)))
+    assert found[0] == found[1]
+    assert [*losses[0]] == [*losses[1]]
+    assert len(found[0]) == len(cells) - (2 if place in (2, 5, 6, 7, 10, 11, 12) else 1)

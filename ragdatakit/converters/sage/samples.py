@@ -102,11 +102,11 @@ class Samples:
         self._noted_keys: set[object] = set()
         self._noted = 0
 
-    def tell(self, key: object, *loss: Any) -> None:
+    def tell(self, key: object, *loss: Any, place: str = "") -> None:
         """Note a loss, unless that of this key was noted already."""
         if key not in self._noted_keys:
             self._noted_keys.add(key)
-            self._records.losses.add(*loss)
+            self._records.losses.add(*loss, place=place)
 
     def read(self, whole: bool = False) -> Iterator[Sample]:
         """The records with their questions' ids, in the order of the files; ``whole``: they themselves are what counts.
@@ -150,7 +150,7 @@ class Samples:
             yield _made_of(changed, "profiling dumps"), None
 
     def _refuse(self, place: str, why: str, text: str) -> None:
-        self.tell(place, "dropped", "records", None, why, text)
+        self.tell(place, "dropped", "records", None, why, text, place=place)
 
     def _of_records(self) -> Iterator[tuple[Changed, str | None]]:
         for file in self._dataset.of_kind("records"):

@@ -346,8 +346,8 @@ class RecordReader:
             if not by_record:
                 self.place_by_line(file)
             refused = self.refused.records(file) if by_record else self.refused.lines(file)
-            plain = not refused and len(places) == len(header)
-            take = taker(header) if plain and taker is not None else None
+            plain = len(places) == len(header)
+            take = taker(header) if plain and not refused and taker is not None else None
             if take is not None:
                 reader.quick = cut
             elif plain and file.path.stat().st_size > _WORTH_COLUMNS:
@@ -359,7 +359,7 @@ class RecordReader:
                 if take is not None and block.cut is None and (made := take(block.data)) is not None:
                     yield (made,)
                 elif plain and take is None and block.cut is None and is_utf8(block.data):
-                    yield (dict(zip(header, cells, strict=False)) for cells in _plain_cells(block.data))
+                    yield self._plain_rows(file, block, header, refused, by_record=by_record)
                 else:
                     yield self._rows_of(file, block, places, refused, by_record=by_record)
         self._close(file, source)
@@ -373,6 +373,29 @@ class RecordReader:
                 self._drop(file, place, refused[place], row.raw)
             else:
                 yield self.row_at(file, places, row)
+
+    def _plain_rows(
+        self, file: DataFile, block: CsvBlock, header: Sequence[str], refused: Mapping[int, str], *, by_record: bool
+    ) -> Iterator[dict[str, str]]:
+        """The same of a block whose quotes are around whole cells only: there Python's reader is right, and quick."""
+        import csv
+
+        csv.field_size_limit(LONGEST_OPEN)  # of the whole process; it is 128 KiB otherwise
+        reader = csv.reader(io.StringIO(block.data.decode("utf-8", "replace"), newline=""))
+        begin, count = (block.first_row, block.rows) if by_record else (block.first_line, block.lines)
+        if not refused or refused.keys().isdisjoint(range(begin, begin + count)):
+            for cells in reader:
+                yield dict(zip(header, cells, strict=False))
+            return
+        lines, first = block.data.split(b"\n"), 0
+        for row, cells in enumerate(reader):
+            place = begin + (row if by_record else first)
+            if place in refused:
+                raw = b"\n".join(lines[first : reader.line_num]).rstrip(b"\r")
+                self._drop(file, place, refused[place], raw)
+            else:
+                yield dict(zip(header, cells, strict=False))
+            first = reader.line_num
 
     def row_at(self, file: DataFile, places: Mapping[str, int], row: RawRow) -> dict[str, str]:
         """The cells of a row, by the names of the columns at these places; those that it lacks are missing."""
@@ -742,11 +765,3 @@ _WORTH_COLUMNS = 1 << 20
 
 def _beginning(raw: bytes) -> str:
     return bytes(raw[:200]).decode("utf-8", "replace")
-
-
-def _plain_cells(data: bytes) -> Iterator[list[str]]:
-    """The cells of records whose quotes are around whole cells only, where Python's reader is right, and quick."""
-    import csv
-
-    csv.field_size_limit(LONGEST_OPEN)  # of the whole process; it is 128 KiB otherwise
-    return csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""))
