@@ -43,7 +43,7 @@ READERS: dict[str, Callable[[RecordReader, DataFile], Iterator[Any]]] = {
     "objects": lambda reader, file: reader.objects(file),
     "objects of an array": lambda reader, file: reader.objects(file, "json-array"),
     "objects, one alone": lambda reader, file: reader.objects(file, "json-single"),
-    "objects and arrays": lambda reader, file: reader.objects_and_arrays(file),
+    "objects and arrays": lambda reader, file: (value for _, value in reader.objects_and_arrays(file)),
     "values": lambda reader, file: reader.values(file),
     "values of an array": lambda reader, file: reader.values(file, "json-array"),
     "members": lambda reader, file: reader.members(file),

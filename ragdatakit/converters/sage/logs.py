@@ -42,7 +42,7 @@ def _benchmark_records(
     found = _Results(results, records)
     for file in questions:
         for number, entry in enumerate(records.objects(file), 1):
-            place = f"{file.display}, record {number}"
+            place = f"{file.display} record {number}"
             asked = _of_question(entry)
             answered = found.pop(_key(entry), json_text.string_of(entry.get("question")))
             yield place, _merged(asked, answered)
@@ -196,7 +196,7 @@ def dump_records(files: Iterable[DataFile], records: RecordReader, refuse: Refus
             for count, entry in enumerate(records.objects(file), 1):
                 operator, query = _operator(entry), json_text.string_of(entry.get("query"))
                 if operator is None or query is None:
-                    refuse(f"{file.display}, record {count}", "an entry without a query", json_text.dumps(entry))
+                    refuse(f"{file.display} record {count}", "an entry without a query", json_text.dumps(entry))
                     continue
                 turn = logged[operator, query] = logged.get((operator, query), 0) + 1
                 number = groups.setdefault((query, turn), len(groups))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ragdatakit.converters import Options
@@ -106,7 +107,7 @@ class Samples:
         """Note a loss, unless that of this key was noted already."""
         if key not in self._noted_keys:
             self._noted_keys.add(key)
-            self._records.losses.add(*loss, place=place)
+            partial(self._records.losses.add, place=place)(*loss)
 
     def read(self, whole: bool = False) -> Iterator[Sample]:
         """The records with their questions' ids, in the order of the files; ``whole``: they themselves are what counts.
@@ -126,10 +127,10 @@ class Samples:
         return Sample(question_id, changed.record, before)
 
     def sample_of(
-        self, file: DataFile, number: int, value: Fields | list[json_text.Raw], naming: Naming
+        self, file: DataFile, place: int, value: Fields | list[json_text.Raw], naming: Naming
     ) -> Sample | None:
-        """The next record, which is that of this number in its file; None where it is left out."""
-        found = self._of_value(file, number, value)
+        """The next record, which is at this place of its file; None where it is left out."""
+        found = self._of_value(file, place, value)
         return self._sample(*found, naming) if found is not None else None
 
     def heard(self, records: RecordReader) -> Samples:
@@ -154,22 +155,22 @@ class Samples:
 
     def _of_records(self) -> Iterator[tuple[Changed, str | None]]:
         for file in self._dataset.of_kind("records"):
-            for number, value in enumerate(self._records.objects_and_arrays(file), 1):
-                found = self._of_value(file, number, value)
+            for place, value in self._records.objects_and_arrays(file):
+                found = self._of_value(file, place, value)
                 if found is not None:
                     yield found
 
     def _of_value(
-        self, file: DataFile, number: int, value: Fields | list[json_text.Raw]
+        self, file: DataFile, place: int, value: Fields | list[json_text.Raw]
     ) -> tuple[Changed, str | None] | None:
-        place = f"{file.display}, record {number}"
-        fields = value if isinstance(value, dict) else pair_of(value, self._pair, place)
+        where = self._records.where(file, place)
+        fields = value if isinstance(value, dict) else pair_of(value, self._pair, where)
         if fields is None:
             self._refuse(
-                place, "an array that is not a pair of query and documents or answer", json_text.compact(raw_of(value))
+                where, "an array that is not a pair of query and documents or answer", json_text.compact(raw_of(value))
             )
             return None
-        changed = to_documented(fields, place, self._refuse, self._stage, self._complete)
+        changed = to_documented(fields, where, self._refuse, self._stage, self._complete)
         if changed is None:
             return None
         if changed.record is value:

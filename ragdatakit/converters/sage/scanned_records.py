@@ -182,7 +182,6 @@ class RecordColumns:
         are_plain = all(map(is_plain, files))
         size = sum(size_of(file.path) for file in files) if are_plain else 0
         for file in files:
-            count = 0
             for taken in records.taken(file, self._scan, 0, TEXT_BLOCK_BYTES):
                 if isinstance(taken, list):
                     raise Unproved
@@ -196,7 +195,6 @@ class RecordColumns:
                     if row > done:
                         names = [raw.decode() for raw in row_ids[done:row] if raw is not None]
                         order.add_plain(done, row, naming.each_unique(names))
-                        count += row - done
                     done = row + 1
                     if row == block.rows:
                         break
@@ -204,8 +202,7 @@ class RecordColumns:
                     value = records.object_or_array_at(file, first + line, data[start:end])
                     if value is None:
                         continue
-                    count += 1
-                    sample = self._samples.sample_of(file, count, value, naming)
+                    sample = self._samples.sample_of(file, first + line, value, naming)
                     if sample is not None:
                         order.add(sample)
                 yield self._of_block(block, order)

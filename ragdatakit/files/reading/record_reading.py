@@ -251,12 +251,15 @@ class RecordReader:
             if fields is not None:
                 yield fields
 
-    def objects_and_arrays(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw] | list[Raw]]:
-        """The records that are JSON objects, as their fields, or arrays, as their items; others count as dropped."""
+    def objects_and_arrays(
+        self, file: DataFile, container: str = ""
+    ) -> Iterator[tuple[int, dict[str, Raw] | list[Raw]]]:
+        """The records that are JSON objects, as their fields, or arrays, as their items, with their places; others
+        count as dropped."""
         for place, raw in self.raw_records(file, container):
             found = self.object_or_array_at(file, place, raw)
             if found is not None:
-                yield found
+                yield place, found
 
     def object_or_array_at(self, file: DataFile, place: int, raw: bytes) -> dict[str, Raw] | list[Raw] | None:
         """The fields or the items of a record; None where it is dropped, which is reported."""
@@ -283,7 +286,7 @@ class RecordReader:
         except msgspec.ValidationError:
             found = json_text.loads(raw)
             why = "a number that no float holds became infinite"
-            self.tell_once("coerced", file.kind, None, why, file, place, _beginning(raw), self._where(file, place))
+            self.tell_once("coerced", file.kind, None, why, file, place, _beginning(raw), self.where(file, place))
             return [found]
 
     def members(self, file: DataFile) -> Iterator[tuple[str, Raw]]:
@@ -315,7 +318,7 @@ class RecordReader:
             with suppress(ValueError, RecursionError):
                 if mended != raw:
                     found = decode(mended)
-                    seen = _beginning(raw), self._where(file, place)
+                    seen = _beginning(raw), self.where(file, place)
                     for became, reason in ((whole != raw, HALVES), (mended != whole, NO_NUMBERS)):
                         if became:
                             self.tell_once("coerced", file.kind, None, reason, file, place, *seen)
@@ -534,7 +537,7 @@ class RecordReader:
         except UnicodeDecodeError as error:
             why = "bytes that are not UTF-8 became U+FFFD"
             byte = f"byte 0x{raw[error.start]:02x}"
-            self.tell_once("coerced", file.kind, None, why, file, place, byte, self._where(file, place))
+            self.tell_once("coerced", file.kind, None, why, file, place, byte, self.where(file, place))
             return raw.decode("utf-8", "replace")
 
     def content(self, file: DataFile) -> tuple[bytes, bool] | None:
@@ -715,9 +718,9 @@ class RecordReader:
         self._noted.add((file.display, place))
         if file.display in self.accounted_elsewhere:
             return
-        self.losses.add("dropped", file.kind, None, why, _beginning(raw), place=self._where(file, place))
+        self.losses.add("dropped", file.kind, None, why, _beginning(raw), place=self.where(file, place))
 
-    def _where(self, file: DataFile, place: int) -> str:
+    def where(self, file: DataFile, place: int) -> str:
         """The place of a record, as users look for it: by its line, or its number from 1, as lines have it."""
         if file.display not in self._in_lines:
             number = place + 1 if file.part is None else RECORD_OF_PART.format(place + 1)
