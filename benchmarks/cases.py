@@ -21,6 +21,7 @@ class Case:
     ``against`` names the case of the same group that it is compared with. ``rounds`` caps how many rounds it takes
     part in, ``repeats`` is how often it runs in each. ``times``: the set is this many times smaller than the others
     of the group, and its work seconds are multiplied to stand beside them. ``cores``: so many processors (0: all).
+    ``before`` is a set that it is compared with by the command itself.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Case:
     times: int = 1
     cores: int = 0
     note: str = ""
+    before: Set | None = None
 
     def command(self, folder: Path) -> list[str]:
         """The words to run; the sets and the environment of the peers lie in ``folder``."""
@@ -42,8 +44,10 @@ class Case:
         if self.tool == "python":
             return [sys.executable, *(w.replace("{}", path) for w in self.words)]
         if self.tool == "ragdata":
-            target = str(folder / CONVERTED)
-            return [str(RAGDATA), *(w.replace("{}", path).replace("{target}", target) for w in self.words)]
+            places = {"{}": path, "{target}": str(folder / CONVERTED)}
+            if self.before is not None:
+                places["{before}"] = str(folder / self.before.name)
+            return [str(RAGDATA), *(places.get(word) or word.replace("{}", path) for word in self.words)]
         interpreter = folder / "peers-venv" / "bin" / "python"
         return [str(interpreter), str(HERE / "peers" / f"{self.tool}.py"), path, *self.words]
 

@@ -13,9 +13,19 @@ _GROUPS = ("SPLADE", "DataMind", "A-RAG", "GFM-RAG", "SAGE", "Reports", "Start")
 """Groups of all cases that belong here, too, with their peers."""
 MANY, ALL_BAD = 300, 1_000_000
 """Datasets of the set of tiny ones, records of the set in which each has a finding (at scale 1)."""
+_READ = "Engine: faulty data read"
 WORDED, SMALL = 0.1, 0.2
 """Scales: of the set all of whose findings are worded, and of one below 150 MB."""
 CONVERTED, CONVERTED_MEGABYTES = 0.25, 203
+FAULTY = {
+    "SPLADE": ("select count(distinct text) from documents", "beir"),
+    "DataMind": ("select count(distinct text) from chunks", "gfm-rag"),
+    "GFM-RAG": ("select count(distinct relation) from edges", "datamind"),
+    "SAGE": ("select count(distinct text) from questions", "beir"),
+}
+"""Formats of which faulty data are read by other commands, too: what is asked of them, and what they are made into."""
+DIFFERING = ("SPLADE", "DataMind")
+"""Those that are compared, too: a sound set with one that has as many changes, or faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ def engine_cases(scale: float) -> list[Case]:
     cases = [case for case in all_cases(scale, series=False) if case.group in _GROUPS]
     for one in SCANNED:
         cases += _scanned(one, scale)
-    cases += [*_decoded(scale), *_findings(scale), *_slow(scale), *_quality(scale), *_many()]
+    cases += [*_decoded(scale), *_findings(scale), *_slow(scale), *_quality(scale), *_faulty(scale), *_many()]
     return cases
 
 
@@ -131,6 +141,56 @@ def _quality(scale: float) -> list[Case]:
              against=validated(name))
         for name, (format_, _) in REPORTED.items()
     ]  # fmt: skip
+
+
+def faulty(command: str, name: str, faults: int = 1000) -> str:
+    """The case of a command on one of the sets with faults, or (0) on its sound twin."""
+    return f"Engine: {command} of {name}, {faults} faults" if faults else f"Engine: {command} of {name}"
+
+
+def _faulty(scale: float) -> list[Case]:
+    """Commands other than `validate` on data with as many faults for their size as in its cases, and on sound data."""
+    cases = []
+    for one in SCANNED:
+        if one.name not in FAULTY:
+            continue
+        query, target = FAULTY[one.name]
+        whole, part = Set(one.kind, scale), Set(one.kind, scale * CONVERTED)
+        report = ("report", "{}", "--from", one.format, "-q")
+        asked = ("query", query, "{}", "--from", one.format)
+        made = ("convert", "--from", one.format, "--to", target, "{}", "{target}", "-q", "--keep-going")
+        cases += [
+            Case(faulty("report", one.name), _READ, _with_faults(whole), words=report,
+                 against=f"Report on {one.name}: ragdata report"),
+            *_with_and_without("query", one.name, whole, asked, rounds=2),
+            *_with_and_without("conversion", one.name, part, made, rounds=1),
+        ]  # fmt: skip
+        if one.name in DIFFERING:
+            sound, words = faulty("diff", one.name, 0), ("diff", "{before}", "{}", "-q")
+            other, bad = replace(part, changes=_faults_in(part)), _with_faults(part)
+            cases += [
+                Case(sound, _READ, other, words=words, exit_code=1, rounds=1, before=part),
+                Case(
+                    faulty("diff", one.name), _READ, bad, words=words, against=sound, exit_code=1, rounds=1, before=part
+                ),
+            ]
+    return cases
+
+
+def _with_and_without(command: str, name: str, made: Set, words: tuple[str, ...], rounds: int) -> list[Case]:
+    sound = faulty(command, name, 0)
+    return [
+        Case(sound, _READ, made, words=words, rounds=rounds),
+        Case(faulty(command, name), _READ, _with_faults(made), words=words, against=sound, rounds=rounds),
+    ]
+
+
+def _faults_in(made: Set) -> int:
+    return max(5, round(1000 * min(made.scale, 1)))
+
+
+def _with_faults(made: Set) -> Set:
+    return replace(made, faults=_faults_in(made))
 
 
 def _many() -> list[Case]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases import REPORTED, validated
-from engine_cases import ALL_BAD, CONVERTED_MEGABYTES, MANY, SCANNED, quality
+from engine_cases import ALL_BAD, CONVERTED_MEGABYTES, DIFFERING, FAULTY, MANY, SCANNED, faulty, quality
 from figures import Figures
 from sets.trec import MEGABYTES
 from target import Target
@@ -13,6 +13,8 @@ _PEAK, _GRAPH_PEAK = 200, 350
 _MEGABYTES_A_SECOND, _CONVERTED_A_SECOND = 300, 20
 _COUNTED, _WORDED = 200_000, 20_000
 _EACH = 1.5
+_READ = {("report", "SAGE"): 2.0}
+"""What faults may cost other commands, where it is more: one record of SAGE in ten is at fault, each of 10 KB."""
 
 
 def engine_targets(f: Figures) -> list[Target]:
@@ -63,6 +65,19 @@ def _faults(f: Figures) -> list[Target]:
         )
         for one in SCANNED
         if one.faults
+    ]
+    found += [
+        Target(
+            f"{command} of {name}, 1000 faults to none, CPU",
+            _READ.get((command, name), 1.5),
+            "×",
+            f.cpu_times(
+                faulty(command, name),
+                f"Report on {name}: ragdata report" if command == "report" else faulty(command, name, 0),
+            ),
+        )
+        for command in ("report", "query", "conversion", "diff")
+        for name in (DIFFERING if command == "diff" else FAULTY)
     ]
     every = "Engine: a finding in every record"
     worded, counted = "Engine: 100,000 findings, worded", "Engine: 100,000 findings, counted"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sets.arag import write_arag
 from sets.beir import write_beir
+from sets.changes import datamind_changes, splade_changes
 from sets.contextual import write_contextual
 from sets.datamind import write_datamind
 from sets.datamind_faults import datamind_faults
@@ -46,6 +47,10 @@ FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "gfm-rag": lambda scale, seed: gfm_rag_faults(),
     "sage": lambda scale, seed: sage_faults(),
 }
+CHANGES: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
+    "splade": lambda scale, seed: splade_changes(SpladePlan(scale, seed)),
+    "datamind": lambda scale, seed: datamind_changes(),
+}
 ARAG_MEGABYTES = 500
 LONG_LINE_MEGABYTES = 200
 MANY = 300
@@ -65,6 +70,9 @@ def make(folder: Path, wanted: Set, seed: int = SEED) -> Path:
         source = make(folder, replace(wanted, faults=0), seed)
         kinds = FAULTS[wanted.kind](wanted.scale, seed)
         write_list(plant(source, unfinished, kinds, wanted.faults, seed), folder / f"{name}.faults.json")
+    elif wanted.changes:
+        kinds = CHANGES[wanted.kind](wanted.scale, seed)
+        plant(make(folder, replace(wanted, changes=0), seed), unfinished, kinds, wanted.changes, seed)
     else:
         _write(folder, unfinished, wanted.kind, wanted.scale, seed)
     unfinished.rename(target)
@@ -141,15 +149,18 @@ def main() -> None:
     parser.add_argument(
         "--faults", type=int, default=0, metavar="N", help="plant N faults; their list stands beside the set"
     )
+    parser.add_argument("--changes", type=int, default=0, metavar="N", help="make N sound changes")
     parser.add_argument("--gz", action="store_true", help="compress every file")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--folder", type=Path, default=default_folder())
     words = parser.parse_args()
     if words.faults and words.kind not in FAULTS:
         parser.error(f"--faults is for {', '.join(FAULTS)}")
+    if words.changes and (words.kind not in CHANGES or words.faults):
+        parser.error(f"--changes is for {', '.join(CHANGES)}, without faults")
     if words.gz and words.kind != "splade":
         parser.error("--gz is for splade: no other format here is read compressed")
-    print(make(words.folder, Set(words.kind, words.scale, words.faults, words.gz), words.seed))
+    print(make(words.folder, Set(words.kind, words.scale, words.faults, words.gz, words.changes), words.seed))
 
 
 if __name__ == "__main__":

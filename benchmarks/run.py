@@ -38,7 +38,7 @@ def main() -> None:
         raise SystemExit(f"no case has any of {', '.join(words.only)} in its name")
     if any(c.tool == "ragdata" for c in cases) and not RAGDATA.exists():
         raise SystemExit(f"ragdata is not installed beside {sys.executable}")
-    for made in dict.fromkeys(c.set for c in cases if c.set):
+    for made in dict.fromkeys(s for c in cases for s in (c.before, c.set) if s):
         _generate(folder, made)
         _read_afresh(folder / made.name)
     if any(c.tool not in ("ragdata", "python") for c in cases):

@@ -9,17 +9,19 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """What a set holds: kind, size (1 is the documented one), planted faults, compressed or not."""
+    """What a set holds: kind, size (1 is the documented one), planted faults or sound changes, compressed or not."""
 
     kind: str
     scale: float
     faults: int = 0
     gz: bool = False
+    changes: int = 0
 
     @property
     def name(self) -> str:
         """The name of its folder."""
-        return f"{self.kind}-{self.scale:g}" + f"-faults-{self.faults}" * bool(self.faults) + "-gz" * self.gz
+        planted = f"-faults-{self.faults}" * bool(self.faults) + f"-changes-{self.changes}" * bool(self.changes)
+        return f"{self.kind}-{self.scale:g}{planted}" + "-gz" * self.gz
 
 
 def default_folder() -> Path:
