@@ -153,7 +153,9 @@ def test_a_file_of_pairs_alone(tmp_path: Path) -> None:
 
 
 def test_two_strings_are_never_guessed_at(tmp_path: Path) -> None:
-    with pytest.raises(RagdataError, match=r"records\.jsonl:2 is a pair of two strings.*--option pair=docs or pair=generated"):
+    with pytest.raises(
+        RagdataError, match=r"records\.jsonl:2 is a pair of two strings.*--option pair=docs or pair=generated"
+    ):
         converted(tmp_path, [asked(), ["q", "a"]])
 
 

@@ -67,6 +67,8 @@ class Runs:
         data = [texts_of(column)[0].data for column in pair]
         runs = zip(of_other.tolist(), starts.tolist(), ends.tolist(), strict=True)
         held = b"".join(data[which][start:end] for which, start, end in runs)
+        if len(held) >= 1 << 31:
+            raise OverflowError("texts of more than 2 GiB")
         known = [column.known for column in pair if column.known is not None]
         chosen = self._known(*known) if len(known) == len(pair) else None
         return PackedColumn(kind, len(self.rows), (valid, offsets, held), known=chosen)

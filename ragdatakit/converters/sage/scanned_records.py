@@ -90,8 +90,6 @@ _RESULTS = Items(
 )
 _KEPT = ["query", "references", *_TIMES, *_ANSWER[:2], "question/id", "question/references"]
 _MOST_EXACT = 1 << 53
-_LEAST_RUN = 5
-"""Plain records side by side, below which it takes longer to cut columns than to read them."""
 _WITH_FACTS = ("questions", "runs")
 """Tables of whose texts there are facts."""
 _TEXTS = member_texts("text")
