@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragdatakit.converters.woven_columns import Runs
 from ragdatakit.database.columns import Kind, packed, packed_same, values_in
 from ragdatakit.database.text_facts import known_of
-from ragdatakit.database.woven_columns import Runs
 from ragdatakit.scanner.library import library
 
 VALUES: dict[Kind, list[Any]] = {

@@ -17,12 +17,12 @@ from ragdatakit.converters.kept_numbers import numbers_of
 from ragdatakit.converters.kept_rows import known_texts_between, member_texts, objects_between, texts_between
 from ragdatakit.converters.sage.documents import KEPT_METADATA
 from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
+from ragdatakit.converters.woven_columns import Runs
 from ragdatakit.database.columns import Kind, PackedColumn, RepeatedTexts, as_one, packed, packed_numbers, packed_same
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import COLUMN, is_plain, known_of
 from ragdatakit.database.text_places import RecordPlaces
-from ragdatakit.database.woven_columns import Runs
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
