@@ -192,6 +192,20 @@ def test_odd_documents_are_read_by_the_reader(tmp_path: Path, monkeypatch: pytes
     assert len(by_rows.losses) > 5
 
 
+def test_a_file_has_all_its_bytes_where_its_array_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many of them are read at once."""
+    folder = written(tmp_path / "set", [document(number, Random(1)) for number in range(9)], [])
+    file = folder / "codebase_chunks.json"
+    before, behind = file.read_text().rsplit('"u2",\n    "content": ', 1)
+    file.write_text(f'{before}"u2",\n    "content":}}{behind}')
+    by_rows = reported(folder)
+    by_columns(monkeypatch, 200)
+    assert reported(folder) == by_rows
+    assert isinstance(by_rows, Summary)
+    assert [each.bytes for each in by_rows.files] == [file.stat().st_size]
+    assert "data after the end of the array" in str(by_rows.losses)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_files_are_reported_alike(seed: int, tmp_path: Path) -> None:
     rng = Random(seed)

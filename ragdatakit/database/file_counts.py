@@ -97,7 +97,7 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
         begins = file.part is None or file.part.exact
         if container == "columns" and kind.columns.header and records and begins:
             records -= 1
-    return records, source.bytes_read
+    return records, source.unpacked_bytes
 
 
 def _lines(data: bytes) -> int:

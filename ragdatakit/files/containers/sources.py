@@ -173,6 +173,13 @@ class Source:
         return size_of(self.path) if self.length is None else self.length
 
     @property
+    def unpacked_bytes(self) -> int:
+        """Bytes of the file, of a packed one those that were unpacked. Of a plain one they are not those that were
+        read: how far is read behind the last record depends on who reads it."""
+        is_plain = self.bytes_read == self.progress and not (self.gz or self.faults)
+        return self.size if is_plain else self.bytes_read
+
+    @property
     def is_broken(self) -> bool:
         """Whether what was read ends where packed data is damaged or cut off."""
         return any(fault.rule == "broken-compression" for fault in self.faults)

@@ -648,7 +648,7 @@ class RecordReader:
         if isinstance(array, WrappedSource):
             file.wrapper, file.around = array.member, tuple(array.around)
         self._close(file, source, count)
-        file.records, file.bytes = count, source.bytes_read
+        file.records, file.bytes = count, source.unpacked_bytes
 
     def source(self, file: DataFile) -> Source:
         """A file as it is read, piece by piece."""

@@ -170,10 +170,7 @@ class FileRun:
     def _finish(self, records: int) -> None:
         self.run_.rows.end(self.file, records)
         self.file.records = records
-        read = self.source.bytes_read
-        if read == self.source.progress and not (self.source.gz or self.source.faults):
-            read = self.source.size  # how far was read behind the last one depends on who has read it
-        self.file.bytes = read
+        self.file.bytes = self.source.unpacked_bytes
         faults = [f.rule for f in self.source.faults]
         self.to_end = self.to_end and all(rule in _HARMLESS for rule in faults)
         self.whole = self.whole and self.to_end
