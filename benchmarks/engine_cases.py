@@ -157,7 +157,7 @@ def _faulty(scale: float) -> list[Case]:
         query, target = FAULTY[one.name]
         whole, part = Set(one.kind, scale), Set(one.kind, scale * CONVERTED)
         report = ("report", "{}", "--from", one.format, "-q")
-        asked = ("query", query, "{}", "--from", one.format)
+        asked = ("query", "{}", query, "--from", one.format)
         made = ("convert", "--from", one.format, "--to", target, "{}", "{target}", "-q", "--keep-going")
         cases += [
             Case(faulty("report", one.name), _READ, _with_faults(whole), words=report,
