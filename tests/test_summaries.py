@@ -570,3 +570,19 @@ def test_wrong_words() -> None:
         report(FIXTURES / "beir" / "valid" / "folder", examples=-1)
     with pytest.raises(ragdatakit.UnknownNameError):
         report(FIXTURES / "beir" / "valid" / "folder", options={"nonsense": 1})
+
+
+@pytest.mark.parametrize("odd", ["qx", "1000000000000000", "777"])
+def test_an_odd_id_stands_for_no_question_that_was_judged_otherwise(odd: str, tmp_path: Path) -> None:
+    """Ids that are no integers have the number of another row in their columns; that row may not be chosen."""
+    asked = [*map(str, range(1, 401)), odd]
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "title": "", "text": "a text"}\n')
+    (tmp_path / "queries.jsonl").write_text("".join(f'{{"_id": "{name}", "text": "why {name}"}}\n' for name in asked))
+    (tmp_path / "qrels").mkdir()
+    judged = "".join(f"{name}\td\t{int(name != '1')}\n" for name in asked)
+    (tmp_path / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
+
+    (found,) = ragdatakit.report(tmp_path, source_format="beir")
+
+    words = {note.name: note.words for note in found.notes}
+    assert words["coverage.questions"] == "400 of 401 questions have a positive, 1 has none"

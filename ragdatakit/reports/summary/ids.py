@@ -215,7 +215,7 @@ class IdNumbers:
 
 class _Integers(NamedTuple):
     """Ids that are integers: ``missing`` marks the rows without one, where there are any. In ``odd_rows`` there are
-    the ``odd`` ones, which are not. Both have the integer of another row, if any has one."""
+    the ``odd`` ones, which are not."""
 
     values: Numbers
     missing: npt.NDArray[np.bool_] | None
@@ -250,9 +250,14 @@ class _Together(NamedTuple):
         """Which numbers some of the columns have, as `marked` says it."""
         marks = np.zeros(self.room + 1, np.bool_)
         for found in columns:
-            if len(found.odd) < found.number:
-                marks[found.values - self.least if self.least else found.values] = True
+            if self.least or found.missing is not None or found.odd_rows is None:
+                marks[self.numbers(found)] = True
+                continue
+            first, *others = np.split(found.values, found.odd_rows)  # each of the others begins with an odd one
+            for values in (first, *(some[1:] for some in others)):
+                marks[values] = True
             marks[[self.odd[text] for text in found.odd]] = True
+        marks[self.room] = False
         return marks
 
 
@@ -279,7 +284,7 @@ def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bo
         query = f'select {column}::bigint as number from main."{source.table}" where {source.chosen}'
         return _Integers(np.asarray(connection.execute(query).fetchnumpy()["number"]), None, least, most, count)
     is_odd = "id is not null and number is null"
-    query = f"select coalesce(number, {least}) as number, id is null as missing, {is_odd} as odd {of_rows}"
+    query = f"select coalesce(number, 0) as number, id is null as missing, {is_odd} as odd {of_rows}"
     found = connection.execute(query).fetchnumpy()
     missing = np.asarray(found["missing"], np.bool_) if count < rows else None
     texts = tuple(text for (text,) in connection.execute(f"select id {of_rows} where {is_odd}").fetchall())
