@@ -262,6 +262,11 @@ def validated(name: str) -> str:
     return f"Report on {name}: ragdata validate"
 
 
+def reported(name: str) -> str:
+    """The case of the report on that set."""
+    return f"Report on {name}: ragdata report"
+
+
 def _report(scale: float) -> list[Case]:
     cases = []
     for name, (format_, _) in REPORTED.items():
@@ -269,7 +274,7 @@ def _report(scale: float) -> list[Case]:
         words = ("report", "{}", "--from", format_, "-q")
         cases += [
             Case(floor, "Reports", made, words=_validate(format_), note="what a report is measured by"),
-            Case(f"Report on {name}: ragdata report", "Reports", made, words=words, against=floor),
+            Case(reported(name), "Reports", made, words=words, against=floor),
         ]
     return cases
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cases import HERE, REPORTED, Case, all_cases, reported_set, validated
+from cases import HERE, REPORTED, Case, all_cases, reported, reported_set, validated
 from sets.names import Set
 
 _GROUPS = ("SPLADE", "DataMind", "A-RAG", "GFM-RAG", "SAGE", "Reports", "Start")
@@ -76,13 +76,12 @@ def _scanned(one: Scanned, scale: float) -> list[Case]:
         own = Case(f"{group}, {_cores(cores)}", group, made, words=_validate(one.format), cores=cores)
         cases.append(replace(own, against=floors[cores]))
     for faults in (100, 1000) if one.faults else ():
-        faulty = Set(one.kind, scale, max(5, round(faults * min(scale, 1))))
         name = f"{group}, {faults} faults"
         cases.append(
             Case(
                 name,
                 group,
-                faulty,
+                _with_faults(made, faults),
                 words=_validate(one.format),
                 against=own.name,
                 exit_code=1,
@@ -161,13 +160,13 @@ def _faulty(scale: float) -> list[Case]:
         made = ("convert", "--from", one.format, "--to", target, "{}", "{target}", "-q", "--keep-going")
         cases += [
             Case(faulty("report", one.name), _READ, _with_faults(whole), words=report,
-                 against=f"Report on {one.name}: ragdata report"),
+                 against=reported(one.name)),
             *_with_and_without("query", one.name, whole, asked, rounds=2),
             *_with_and_without("conversion", one.name, part, made, rounds=1),
         ]  # fmt: skip
         if one.name in DIFFERING:
             sound, words = faulty("diff", one.name, 0), ("diff", "{before}", "{}", "-q")
-            other, bad = replace(part, changes=_faults_in(part)), _with_faults(part)
+            other, bad = replace(part, changes=_number_in(part, 1000)), _with_faults(part)
             cases += [
                 Case(sound, _READ, other, words=words, exit_code=1, rounds=1, before=part),
                 Case(
@@ -185,12 +184,13 @@ def _with_and_without(command: str, name: str, made: Set, words: tuple[str, ...]
     ]
 
 
-def _faults_in(made: Set) -> int:
-    return max(5, round(1000 * min(made.scale, 1)))
+def _number_in(made: Set, number: int) -> int:
+    """So many faults or changes, in smaller sets as many fewer."""
+    return max(5, round(number * min(made.scale, 1)))
 
 
-def _with_faults(made: Set) -> Set:
-    return replace(made, faults=_faults_in(made))
+def _with_faults(made: Set, number: int = 1000) -> Set:
+    return replace(made, faults=_number_in(made, number))
 
 
 def _many() -> list[Case]:

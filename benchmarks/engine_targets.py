@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases import REPORTED, validated
+from cases import REPORTED, reported, validated
 from engine_cases import ALL_BAD, CONVERTED_MEGABYTES, DIFFERING, FAULTY, MANY, SCANNED, faulty, quality
 from figures import Figures
 from sets.trec import MEGABYTES
@@ -71,10 +71,7 @@ def _faults(f: Figures) -> list[Target]:
             f"{command} of {name}, 1000 faults to none, CPU",
             _READ.get((command, name), 1.5),
             "×",
-            f.cpu_times(
-                faulty(command, name),
-                f"Report on {name}: ragdata report" if command == "report" else faulty(command, name, 0),
-            ),
+            f.cpu_times(faulty(command, name), reported(name) if command == "report" else faulty(command, name, 0)),
         )
         for command in ("report", "query", "conversion", "diff")
         for name in (DIFFERING if command == "diff" else FAULTY)
@@ -99,12 +96,7 @@ def _slow(f: Figures) -> list[Target]:
     conversion = "Engine: DataMind to GFM-RAG"
     seconds = CONVERTED_MEGABYTES * 4 * _scale(f, conversion) / _CONVERTED_A_SECOND
     reports = [
-        Target(
-            f"report on {name}, CPU to validating it",
-            1.5,
-            "×",
-            f.cpu_times(f"Report on {name}: ragdata report", validated(name)),
-        )
+        Target(f"report on {name}, CPU to validating it", 1.5, "×", f.cpu_times(reported(name), validated(name)))
         for name in REPORTED
     ]
     of_quality = [

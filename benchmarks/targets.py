@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases import REPORTED, validated
+from cases import REPORTED, reported, validated
 from engine_targets import engine_targets
 from figures import Figures, quotient
 from score import Score
@@ -69,7 +69,7 @@ def _growth(f: Figures) -> list[Target]:
 def _reports(f: Figures) -> list[Target]:
     wanted = []
     for name in REPORTED:
-        own = f"Report on {name}: ragdata report"
+        own = reported(name)
         wanted.append(Target(f"report on {name}, to validating it", 2.0, "×", f.times(own, validated(name))))
         wanted.append(Target(f"peak memory, report on {name}", 1500, "MB", f.megabytes(own)))
     return wanted
