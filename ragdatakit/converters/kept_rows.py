@@ -56,16 +56,12 @@ def filled_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
     return texts_between(replace(kept, missing=np.flatnonzero(np.diff(kept.offsets) == 0)), first, last)
 
 
-def objects_between(
-    kept: KeptValues, first: int, last: int, counted: npt.NDArray[np.bool_] | None = None
-) -> PackedColumn:
-    """The same of objects, as compact text; of rows that are not ``counted``, of all, anything."""
-    start, end = kept.offsets[[first, last]].tolist()
-    is_flat = kept.data.find(b"[", start, end) < 0
-    if is_flat and kept.data.count(b"{", start, end) == np.count_nonzero(np.diff(kept.offsets[first : last + 1])):
-        return texts_between(kept, first, last)
-    are_counted = [True] * (last - first) if counted is None else counted[first:last].tolist()
-    given = zip(values_of(kept, first, last), are_counted, strict=True)
+def objects_of(kept: KeptValues, counted: npt.NDArray[np.bool_]) -> PackedColumn:
+    """The objects of all rows, as compact text; of those that are not ``counted`` anything."""
+    is_flat = b"[" not in kept.data  # what is kept of a row begins with a bracket, also where its record is cut off
+    if is_flat and kept.data.count(b"{") == np.count_nonzero(np.diff(kept.offsets)):
+        return texts_between(kept, 0, len(counted))
+    given = zip(values_of(kept, 0, len(counted)), counted.tolist(), strict=True)
     return packed_objects([raw if raw and is_counted else None for raw, is_counted in given])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragdatakit.database.columns import ITEMS, NUMBERS, PackedColumn, bits_of, bounds_of_lists, numbers_in, texts_of
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.blocks import offsets_of
+from ragdatakit.scanner.views import offsets_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,8 +41,8 @@ class Runs:
         return cls(starts, ends, length, rows)
 
     def woven(self, one: Sequence[PackedColumn], other: Sequence[PackedColumn]) -> list[PackedColumn]:
-        """The columns with these rows of both batches. None has bytes, or texts that are apart; of those with facts
-        that are not taken none is empty."""
+        """The columns with these rows of both batches. None has bytes, or texts that are apart. Where there are facts
+        of texts, these count as empty only rows that are taken."""
         return [self._column(pair) for pair in zip(one, other, strict=True)]
 
     def _chosen(self, parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -79,8 +79,9 @@ def gathered(
     import numpy as np
 
     from ragdatakit.scanner.texts import gather
+    from ragdatakit.scanner.views import offsets_of
 
-    offsets = np.concatenate(([0], (ends - starts).cumsum()))
+    offsets = offsets_of(ends - starts)
     found = np.empty(offsets[-1], np.uint8)
     gather(data, starts, ends, offsets[:-1], found)
     return found.tobytes(), offsets

@@ -25,7 +25,7 @@ from ragdatakit.scanner.library import (
 )
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.scanner.relations import Cut
-from ragdatakit.scanner.views import WIDE, held_bytes, in_order, numbers, wide_codes, zeros
+from ragdatakit.scanner.views import WIDE, held_bytes, in_order, numbers, offsets_of, wide_codes, zeros
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
 _LONE_RETURN = 1
@@ -58,15 +58,8 @@ class ScannedColumn:
     is_list: bool
 
 
-def offsets_of(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Between which places values of these sizes are."""
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
-
-
 def moved_up(numbers: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The numbers that rows have once these ones (ascending) are left out; of these themselves nothing."""
-    if not len(rows):
-        return numbers
     places = np.searchsorted(rows, numbers)
     kept: npt.NDArray[np.bool_] = rows[np.minimum(places, len(rows) - 1)] != numbers
     moved: npt.NDArray[np.int64] = (numbers - places)[kept]
@@ -200,7 +193,7 @@ class ScannedBlock:
     items: ScannedItems | None = None
 
     def without(self, rows: Sequence[int]) -> ScannedBlock:
-        """The values and facts without those of these rows (ascending); nothing of the others."""
+        """The same without these rows (ascending) in its values and facts, and without its columns."""
         if not rows:
             return self
         gone = np.array(rows)

@@ -30,6 +30,11 @@ def held_bytes(data: Any) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
 
 
+def offsets_of(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Between which places values of these sizes are that stand one behind the other."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+
+
 def zeros(count: int) -> npt.NDArray[np.int64]:
     """So many zeros, not to be written to: others have the same ones."""
     return _zeros(count.bit_length())[:count]

@@ -83,8 +83,8 @@ class Scanning:
     ``known_codes`` gives what the codes of scanned key columns are looked up in: a record with others is shown to
     `record`. ``counted`` gets how many records of a block have what predicates count, except for those `record` saw.
     ``sees_next``: whether `record` must see the next records of an array or object, whatever the predicates say;
-    ``takes``: whether a part of it, these bytes, that was scanned is taken as it is. Else `record` and `batch` see all
-    its records.
+    ``takes``: whether what was scanned of a part of it, given with its bytes, is taken as it is. Else `record` and
+    `batch` see all records of the part.
     ``items``: how the scanner looks at a file that is one record; None where `record` must see it whole.
     ``passed_over``: texts, or integers that are no key, of which `record` takes no notice where they are of another
     type, or null. So records in which nothing else is wrong need not all be decoded to be counted. ``in_part``: what

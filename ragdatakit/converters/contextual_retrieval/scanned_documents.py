@@ -30,6 +30,7 @@ from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, Sca
 from ragdatakit.scanner.element_parts import Here, scanned_parts
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.predicates import Given
+from ragdatakit.scanner.views import offsets_of
 from ragdatakit.schemas.declarations import Field, Record
 
 if TYPE_CHECKING:
@@ -240,4 +241,4 @@ def _repeated(names: Sequence[bytes], counts: npt.NDArray[np.int64]) -> KeptValu
     """Names, each so many times."""
     sizes = np.repeat(np.fromiter(map(len, names), np.int64, len(names)), counts)
     data = b"".join(map(mul, names, counts.tolist()))
-    return KeptValues(data, np.concatenate(((0,), sizes.cumsum())), np.empty(0, np.int64))
+    return KeptValues(data, offsets_of(sizes), np.empty(0, np.int64))

@@ -21,6 +21,7 @@ from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.blocks import KeptValues, ScannedBlock, text_codes
 from ragdatakit.scanner.member_names import MemberNames
 from ragdatakit.scanner.predicates import MemberCalled
+from ragdatakit.scanner.views import offsets_of
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Field, Record
 
@@ -135,5 +136,5 @@ def _metadata(given: list[bytes | None], sources: list[str]) -> tuple[PackedColu
     for row, fields in zip(rows, found[1], strict=True):
         if not sources[row]:
             named[row] = string_of(fields.get("source")) or None
-    offsets = np.concatenate(([0], lengths.cumsum()))
+    offsets = offsets_of(lengths)
     return packed_texts(b"".join(kept), offsets, np.flatnonzero(lengths == 0)), named

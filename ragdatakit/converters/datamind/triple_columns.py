@@ -23,6 +23,7 @@ from ragdatakit.scanner.blocks import KeptValues, ScannedBlock
 from ragdatakit.scanner.keys import Numbering
 from ragdatakit.scanner.predicates import OpenIfEdged
 from ragdatakit.scanner.texts import gather
+from ragdatakit.scanner.views import offsets_of
 from ragdatakit.schemas.canonical import Edge
 from ragdatakit.schemas.declarations import Field, Record
 
@@ -140,7 +141,7 @@ def _either(
 ) -> tuple[bytes, npt.NDArray[np.int64]]:
     """What rows have for their subject (of side 0) or object, one behind the other, and between which offsets."""
     sizes = np.where(sides == 0, *(values.offsets[rows + 1] - values.offsets[rows] for values in pair))
-    offsets = np.concatenate(([0], sizes.cumsum()))
+    offsets = offsets_of(sizes)
     found = np.empty(offsets[-1], np.uint8)
     for side, values in enumerate(pair):
         chosen = np.flatnonzero(sides == side)

@@ -159,8 +159,8 @@ def _is_older_element(element: Raw) -> bool:
     return "text" not in fields and any(key in fields for key in TEXT_KEYS)
 
 
-class _Contradiction(Exception):
-    """A record says two things of the same; the message says of what."""
+class _Unclear(Exception):
+    """A record cannot be said in the documented names; the message says why."""
 
 
 def to_documented(
@@ -178,7 +178,7 @@ def to_documented(
     renaming = _Renaming(record, place, stage)
     try:
         renaming.run()
-    except _Contradiction as why:
+    except _Unclear as why:
         refuse(place, str(why), json_text.dumps(record))
         return None
     kept = renaming.changed.record
@@ -187,8 +187,8 @@ def to_documented(
     return renaming.changed
 
 
-def _differing(older: str, key: str) -> _Contradiction:
-    return _Contradiction(f"{older} and {key} mean the same and differ")
+def _differing(older: str, key: str) -> _Unclear:
+    return _Unclear(f"{older} and {key} mean the same and differ")
 
 
 class _Renaming:
@@ -304,7 +304,7 @@ class _Renaming:
         elements = [self._element(stage, item, key) for item in items]
         texts = [text for e in elements if e is not None and (text := text_in(e)) is not None]
         if len(texts) != len(items):
-            raise _Contradiction(f"{key} has something without a text")
+            raise _Unclear(f"{key} has something without a text")
         present = texts_of_stage(self._record, stage)
         rich = any(map(is_object, items))
         if present is None or (present == texts and rich and f"{stage}_results" not in self._record):

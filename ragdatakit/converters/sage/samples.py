@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from ragdatakit.converters import Options
@@ -16,6 +15,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.schemas.canonical import Trace
+from ragdatakit.schemas.conversions import LossKind
 
 
 class Sample(NamedTuple):
@@ -103,11 +103,20 @@ class Samples:
         self._noted_keys: set[object] = set()
         self._noted = 0
 
-    def tell(self, key: object, *loss: Any, place: str = "") -> None:
+    def tell(
+        self,
+        key: object,
+        kind: LossKind,
+        table: str,
+        column: str | None,
+        reason: str,
+        example: object = None,
+        place: str = "",
+    ) -> None:
         """Note a loss, unless that of this key was noted already."""
         if key not in self._noted_keys:
             self._noted_keys.add(key)
-            partial(self._records.losses.add, place=place)(*loss)
+            self._records.losses.add(kind, table, column, reason, example, place=place)
 
     def read(self, whole: bool = False) -> Iterator[Sample]:
         """The records with their questions' ids, in the order of the files; ``whole``: they themselves are what counts.
@@ -151,7 +160,7 @@ class Samples:
             yield _made_of(changed, "profiling dumps"), None
 
     def _refuse(self, place: str, why: str, text: str) -> None:
-        self.tell(place, "dropped", "records", None, why, text, place=place)
+        self.tell(place, "dropped", "records", None, why, text, place)
 
     def _of_records(self) -> Iterator[tuple[Changed, str | None]]:
         for file in self._dataset.of_kind("records"):

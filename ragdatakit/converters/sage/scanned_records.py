@@ -14,7 +14,7 @@ import numpy as np
 
 from ragdatakit.converters.kept_columns import Columns, values_of
 from ragdatakit.converters.kept_numbers import numbers_of
-from ragdatakit.converters.kept_rows import known_texts_between, member_texts, objects_between, texts_between
+from ragdatakit.converters.kept_rows import known_texts_between, member_texts, objects_of, texts_between
 from ragdatakit.converters.sage.documents import KEPT_METADATA
 from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
 from ragdatakit.converters.woven_columns import Runs
@@ -27,11 +27,12 @@ from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quick_values import NamedTuple
-from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock, offsets_of
+from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Given
 from ragdatakit.scanner.relations import Parts, Without
+from ragdatakit.scanner.views import offsets_of
 from ragdatakit.schemas.canonical import Trace
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.sage.older import STAGES
@@ -117,10 +118,6 @@ class _Block:
     share: float = 0
     place: tuple[DataFile, int] | None = None
 
-    def others(self) -> list[int]:
-        """The records that are not plain."""
-        return np.flatnonzero(~self.plain).tolist()
-
     def line_of(self, data: bytes, row: int) -> tuple[int, int, int]:
         """The line of a record in the block, and between which places it is."""
         if (noted := self.noted.get(row)) is not None:
@@ -189,7 +186,7 @@ class RecordColumns:
                 block.place = (file, offset) if are_plain else None
                 order = _Order(block.rows, [], [], [], [])
                 done, row_ids = 0, values_of(block.scanned.kept["question/id"], 0, block.rows)
-                for row in [*block.others(), block.rows]:
+                for row in [*np.flatnonzero(~block.plain).tolist(), block.rows]:
                     if row > done:
                         names = [raw.decode() for raw in row_ids[done:row] if raw is not None]
                         order.add_plain(done, row, naming.each_unique(names))
@@ -313,7 +310,7 @@ class RecordColumns:
             known_texts_between(kept["text"], items.facts, 0, len(owners), block.share, places, are_plain),
             packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
             packed_numbers(Kind.NUMBER, seconds[owners], np.flatnonzero(~has_seconds[owners])),
-            objects_between(kept[REST], 0, len(owners), are_plain),
+            objects_of(kept[REST], are_plain),
         ]
         return columns, counts.reshape(-1, stages).sum(axis=1)
 

@@ -81,6 +81,10 @@ class IdNumbers:
         """
         if (group := self._together(columns)) is not None:
             return [*map(group.numbers, group.columns)], group.room
+        return self._otherwise(columns)
+
+    def _otherwise(self, columns: tuple[IdColumn, ...]) -> tuple[list[Numbers], int]:
+        """The same of ids that are texts, or integers that are far from each other."""
         rows = sum(self._database.count(source.table) for source in columns)
         if library() is not None and rows <= _MOST_CODES:
             if columns not in self._by_codes:
@@ -114,7 +118,7 @@ class IdNumbers:
             if library() is None or len(known) < len(key):
                 if (group := self._together(key)) is not None:
                     return group.marks(group.columns[1:])[group.numbers(group.columns[0])]
-                (own, *numbers), count = self.of(*key)
+                (own, *numbers), count = self._otherwise(key)
                 return marked(count, *numbers)[own]
             from ragdatakit.arrays.codes import codes_of, together
 
@@ -227,8 +231,8 @@ class _Integers(NamedTuple):
 
 
 class _Together(NamedTuple):
-    """Columns of such ids, which are numbered together: integers by themselves, less the ``least`` of all, ``odd`` ones
-    as it says; ``room`` is how many there may be."""
+    """Columns of such ids, which are numbered together: integers by themselves, less the ``least`` of all, others
+    by what ``odd`` has for them; ``room`` is how many there may be."""
 
     columns: list[_Integers]
     least: int

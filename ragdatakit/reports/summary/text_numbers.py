@@ -17,6 +17,7 @@ from ragdatakit.files.texts import plain_tokens
 from ragdatakit.files.texts.plain_tokens import LONGEST, SINGLE, WORD
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.texts import listed_words, tokens_and_scripts
+from ragdatakit.scanner.views import offsets_of
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -113,7 +114,7 @@ def _of_bytes(
 ) -> tuple[Numbers, Bytes]:
     """Tokens and scripts where there is no compiled library."""
     plain = data.isascii()
-    ends = byte_ends if plain else np.concatenate(([0], np.cumsum(characters)))
+    ends = byte_ends if plain else offsets_of(characters)
     kinds = np.frombuffer(data.translate(_byte_table(), b"" if plain else _CONTINUATIONS), np.uint8)
     letters = kinds == WORD
     tokens = _tokens(letters | (kinds == _DIGIT), (kinds == SINGLE) | (kinds == _HAN_SIGN), ends)
@@ -198,7 +199,7 @@ def _runs(marks: npt.NDArray[np.bool_], length: int) -> Numbers:
 
 def _decoded(text: str, lengths: Numbers) -> tuple[Numbers, Bytes]:
     """Tokens and script of texts of these lengths, one behind the other, in which any character may be."""
-    ends = np.concatenate(([0], np.cumsum(lengths)))
+    ends = offsets_of(lengths)
     kinds = _kinds(np.frombuffer(text.encode("utf-32-le"), np.int32))
     scripts = kinds & _SCRIPT
     counts = np.zeros((len(lengths), len(SCRIPTS)), np.int64)

@@ -73,8 +73,8 @@ class ContextualRetrievalChecks(FormatChecks):
         return self._compared(file.kind, value)
 
     def scanning(self, file: DataFile) -> Scanning:
-        """Documents whose chunks are as most are, in parts in which those of all others are called otherwise, are not
-        decoded."""
+        """Documents whose chunks are as most are, are not decoded, unless a chunk of another document of the part is
+        called as if it were theirs."""
         if file.kind != "documents":
             return Scanning()
         from ragdatakit.scanner.library import library
