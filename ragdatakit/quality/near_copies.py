@@ -20,7 +20,7 @@ from ragdatakit.arrays.graphs import NumpyGraph
 from ragdatakit.files.reading.threads import in_order
 from ragdatakit.files.texts.texts_together import texts_together
 from ragdatakit.quality.sketches import BANDS
-from ragdatakit.quality.word_codes import DIGITS, MADE_WITH, RUN, runs, word_codes
+from ragdatakit.quality.word_codes import DIGITS, RUN, runs, word_codes
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.texts import TextCopies, neighbours
@@ -169,7 +169,7 @@ def _together(candidates: _Numbers, ordinals: _Numbers, lengths: _Numbers) -> in
 
 def _copies(words: int) -> _Copies | TextCopies:
     """What compares texts of so many words."""
-    return _Copies() if library() is None else TextCopies(words, RUN, MADE_WITH[1])
+    return _Copies() if library() is None else TextCopies(words, RUN)
 
 
 class _Copies:

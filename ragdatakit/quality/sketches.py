@@ -3,12 +3,13 @@ share of their parts as they have runs of words in common.
 
 A code goes to one part in each of three rounds, and a part keeps the least value of the first round in which it got
 one; a part that got none keeps the least of another function of all codes (Dahlgaard, Knudsen and Thorup, "Fast
-Similarity Sketching"). All is as in algorithm 2 of the library rensa, with this seed, and the same in every run.
+Similarity Sketching"). But a code is spread once: its parts are the first digits of half of it, to the base of their
+number, and its value is of the other half. All is the same in every run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,9 @@ _OF_BITS = (58, 52, 46)
 """Where those six bits of a code are that say which bit a word with a digit has, of three."""
 _BITS = 2
 """Of a part they say in which round it got its value."""
-_ROUNDS, _LAST = (0, 0x3C6EF372FE94F82B, 0x78DDE6E5FD29F056), 0xBB67AE8584CAA73B
-_BUCKETS = 0x6A09E667F3BCC909
-_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
+_ROUNDS = (1 << _BITS) - 1
+"""Behind which comes the one for parts that got none."""
+_HALF = (1 << 32) - 1
 
 
 def sketches(texts: Sequence[str], joined: Joined, least: int, measures: Measures | None = None) -> Sketches:
@@ -75,61 +75,33 @@ def _bands(codes: Codes, counts: _Numbers) -> Codes:
 
 @cache
 def _sketching() -> Sketching:
-    drawn = _drawn()
-    pairs = [(next(drawn) | 1, next(drawn)) for _ in range(_PARTS)]
-    seeds = [*(pairs[0][1] ^ _BUCKETS ^ own for own in _ROUNDS), pairs[0][0] ^ _LAST]
-    numbers = np.array([*seeds, *(factor for factor, _ in pairs), *(term for _, term in pairs)], np.uint64)
-    return Sketching(RUN, numbers, len(seeds), _PARTS, _ROWS)
-
-
-def _drawn() -> Iterator[int]:
-    """Numbers drawn by xoshiro256++, of a state that splitmix64 draws."""
-
-    def turned(number: int, bits: int) -> int:
-        return (number << bits | number >> (64 - bits)) & _WORD
-
-    a, b, c, d = _spread(np.array([_SEED + place * _STEP & _WORD for place in range(4)], np.uint64)).tolist()
-    while True:
-        yield (turned((a + d) & _WORD, 23) + a) & _WORD
-        c, d = c ^ a, d ^ b
-        a, b, c, d = a ^ d, b ^ c, c ^ (b << 17 & _WORD), turned(d, 45)
-
-
-def _spread(codes: Codes) -> Codes:
-    """Numbers whose bits are spread over all bits."""
-    codes = codes + np.uint64(_STEP)
-    codes = (codes ^ codes >> np.uint64(30)) * np.uint64(_FIRST)
-    codes = (codes ^ codes >> np.uint64(27)) * np.uint64(_SECOND)
-    return codes ^ codes >> np.uint64(31)
+    """Factors and terms are drawn as by splitmix64."""
+    numbers = np.arange(_SEED, _SEED + 2 * _PARTS, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    numbers ^= numbers >> np.uint64(31)
+    numbers[:_PARTS] |= np.uint64(1)
+    return Sketching(RUN, numbers, _ROUNDS + 1, _PARTS, _ROWS)
 
 
 def _parts(codes: Codes, counts: _Numbers) -> _Parts:
-    seeds, factors, terms = np.split(_sketching().numbers, (len(_ROUNDS) + 1, len(_ROUNDS) + 1 + _PARTS))
-    *rounds, last = seeds
+    factors, terms = np.split(_sketching().numbers, 2)
     parts = np.full((len(counts), _PARTS), _HALF, np.uint32)
     of_texts = np.repeat(np.arange(len(counts)) * _PARTS, counts)
-    for number, seed in enumerate(rounds):
-        found = _spread(codes ^ seed)
-        values = (found >> np.uint64(32 + _BITS)).astype(np.uint32) | np.uint32(number << (32 - _BITS))
-        np.minimum.at(parts.reshape(-1), of_texts + _places(found), values)
+    lower, upper = np.uint64(_HALF), np.uint64(32)
+    spread = mixed(codes)
+    for number in range(_ROUNDS):
+        values = (spread >> np.uint64(32 + _BITS)).astype(np.uint32) | np.uint32(number << (32 - _BITS))
+        products = (spread & lower) * np.uint64(_PARTS)
+        np.minimum.at(parts.reshape(-1), of_texts + (products >> upper).astype(np.int64), values)
+        spread = spread & ~lower | products & lower
     first = np.uint32(_HALF << (32 - _BITS) & _HALF)
-    spread = _spread(codes ^ last)
     for number, (factor, term) in enumerate(zip(factors, terms, strict=True)):
         empty = np.flatnonzero(parts[:, number] >= first)
         if len(empty):
             begins, own = np.cumsum(counts)[empty] - counts[empty], counts[empty]
             shifts = np.cumsum(own) - own
             of_empty = spread[np.arange(own.sum()) + np.repeat(begins - shifts, own)]
-            values = np.minimum.reduceat((of_empty * factor + term) >> np.uint64(32), shifts)
+            values = np.minimum.reduceat(((of_empty >> upper) * factor + term) >> upper, shifts)
             parts[empty, number] = first | (values >> np.uint64(_BITS)).astype(np.uint32)
     return parts
-
-
-def _places(found: Codes) -> _Numbers:
-    """The parts to which codes go, each as often as the others."""
-    products = (found & np.uint64(_HALF)) * np.uint64(_PARTS)
-    again = np.flatnonzero(products & np.uint64(_HALF) < (1 << 32) % _PARTS)
-    places = (products >> np.uint64(32)).astype(np.int64)
-    if len(again):
-        places[again] = _places(_spread(found[again]))
-    return places

@@ -25,6 +25,8 @@ RUN = 3
 """Words of a run, by which texts are compared."""
 DIGITS = 1
 """The bit of a code that says whether the word has a digit."""
+_TURN, _ALL = np.uint64(21), np.uint64(64)
+"""Bits by which the code of a word is turned for each word behind it in a run, of so many."""
 _CHUNK = 1 << 17
 """Bytes that are looked at together: what is made of them fits the cache. A longer word is cut."""
 _BLANK = 0x20
@@ -60,11 +62,12 @@ def runs(codes: Codes, counts: npt.NDArray[np.int64]) -> Codes:
     found = codes
     for ahead in range(1, RUN):
         further = codes[ahead:]
-        found = mixed(found[: len(further)]) ^ further
+        before = found[: len(further)]
+        found = (before << _TURN | before >> (_ALL - _TURN)) ^ further
     if len(counts) > 1:  # runs that begin at the end of a text reach into the next one
         last = np.arange(RUN - 1, RUN - 1 + len(found))
         found = found[last < np.repeat(np.cumsum(counts), counts)[: len(found)]]
-    return mixed(found)
+    return found
 
 
 @cache

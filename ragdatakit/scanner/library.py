@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 40
+ABI = 41
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -147,7 +147,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             *(ctypes.POINTER(View), _LENGTH, _POINTER, _POINTER, _NUMBER, _NUMBER),
         ),
     ),
-    "rd_copies_new": (_POINTER, (_LENGTH, _LENGTH, _LENGTH)),
+    "rd_copies_new": (_POINTER, (_LENGTH, _LENGTH)),
     "rd_copies_free": (None, (_POINTER,)),
     "rd_copies_add": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_copies_compare": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER)),

@@ -157,9 +157,8 @@ def word_numbers(
 
 
 class Sketching(NamedTuple):
-    """What sketches are made of and with: runs of so many words; a seed of each round and of the last, what codes are
-    taken times in that and what is added, of each part, one after the other; how many rounds and parts there are, and
-    parts of a band."""
+    """What sketches are made of and with: runs of so many words; what codes are taken times in the last round and what
+    is added, of each part, one after the other; how many rounds and parts there are, and parts of a band."""
 
     words: int
     numbers: npt.NDArray[np.uint64]
@@ -229,12 +228,12 @@ def _learning(
 
 class TextCopies:
     """Texts of about so many ``words`` together, which are compared two by two: by the numbers of their words, and by
-    runs of ``run`` of these, made with ``mixer``. Raises `ScannerError`, also where there is no library."""
+    runs of ``run`` of these. Raises `ScannerError`, also where there is no library."""
 
-    def __init__(self, words: int, run: int, mixer: int) -> None:
+    def __init__(self, words: int, run: int) -> None:
         found = needed_library()
         self._add, self._compare = found.rd_copies_add, found.rd_copies_compare
-        self._address = found.rd_copies_new(words, run, mixer)
+        self._address = found.rd_copies_new(words, run)
         if not self._address:
             raise ScannerError("the scanner has no memory")
         weakref.finalize(self, found.rd_copies_free, self._address).atexit = False

@@ -1,14 +1,13 @@
 //! How much texts have in common: of their words, and of their runs of words.
 
 use crate::keys::{keep_sieved, sieve};
-use crate::words::Folding;
+use crate::words::runs;
 
 /// Texts by the sets of their words and of the runs of these, one text behind the other.
 pub struct Copies {
     sets: [Vec<u64>; 2],
     /// Where the sets of each text end, and where its words without a digit do, which come before the others.
     ends: Vec<[usize; 3]>,
-    folding: Folding<'static>,
     run: usize,
 }
 
@@ -23,27 +22,27 @@ pub struct Common {
 
 impl Copies {
     /// Of texts of about so many words together, runs of which have `run` words each.
-    pub fn new(words: usize, run: usize, mixer: u64) -> Option<Self> {
+    pub fn new(words: usize, run: usize) -> Option<Self> {
         let mut sets = [Vec::new(), Vec::new()];
         for set in &mut sets {
             set.try_reserve_exact(words).ok()?;
         }
-        Some(Self { sets, ends: vec![], folding: Folding::of(&[], &[], 0, mixer), run: (run > 0).then_some(run)? })
+        Some(Self { sets, ends: vec![], run: (run > 0).then_some(run)? })
     }
 
     /// Take in the next text, of which these are the numbers of its words.
     pub fn add(&mut self, codes: &[u64], room: &mut Vec<u64>) {
         room.clear();
         room.extend(codes.iter().map(|code| code.rotate_right(1))); // so that those with a digit are the last ones
-        let [words, runs] = &mut self.sets;
+        let [words, of_runs] = &mut self.sets;
         append_set(words, room);
         let start = self.ends.last().map_or(0, |ends| ends[0]);
         let plain = start + words.get(start..).unwrap_or(&[]).partition_point(|&word| word < DIGIT);
         room.clear();
         room.extend(codes);
-        self.folding.runs(room, self.run);
-        append_set(runs, room);
-        self.ends.push([words.len(), runs.len(), plain]);
+        runs(room, self.run);
+        append_set(of_runs, room);
+        self.ends.push([words.len(), of_runs.len(), plain]);
     }
 
     /// Compare two texts by their places; None where they are not there.
@@ -123,10 +122,11 @@ fn common(one: &[u64], other: &[u64]) -> usize {
 mod tests {
     use super::*;
     use crate::fuzz::{tries, Random};
+    use crate::words::TURN;
     use std::collections::BTreeSet;
 
     fn of(texts: &[Vec<u64>]) -> Copies {
-        let mut copies = Copies::new(9, 2, 0x9E37_79B9).unwrap();
+        let mut copies = Copies::new(9, 2).unwrap();
         for text in texts {
             copies.add(text, &mut vec![]);
         }
@@ -136,15 +136,12 @@ mod tests {
     #[test]
     fn fuzz_what_is_in_common_is_that_of_sets() {
         let mut random = Random(5);
-        let mixed = |number: u64| number ^ (number >> 29);
         for _ in 0..tries(3_000) {
             let mut text = || (0..random.below(9)).map(|_| random.below(12) as u64).collect::<Vec<_>>();
             let texts = [text(), text(), text()];
             let copies = of(&texts);
             let sets = |text: &[u64]| -> [BTreeSet<u64>; 3] {
-                let join = |pair: &[u64]| {
-                    mixed((mixed(pair[0].wrapping_mul(0x9E37_79B9)) ^ pair[1]).wrapping_mul(0x9E37_79B9))
-                };
+                let join = |pair: &[u64]| pair[0].rotate_left(TURN) ^ pair[1];
                 let digits = text.iter().copied().filter(|word| word & 1 > 0);
                 [text.iter().copied().collect(), text.windows(2).map(join).collect(), digits.collect()]
             };
@@ -181,6 +178,6 @@ mod tests {
         let copies = of(&[vec![4, 5]]);
         assert_eq!(copies.compare(0, 0), Some(Common { same: 1, either: 1, apart: false }));
         assert_eq!(copies.compare(0, 1), None);
-        assert!(Copies::new(9, 0, 1).is_none() && Copies::new(usize::MAX, 1, 1).is_none());
+        assert!(Copies::new(9, 0).is_none() && Copies::new(usize::MAX, 1).is_none());
     }
 }

@@ -98,10 +98,9 @@ pub trait Isa: Sized {
     fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize;
     /// The first place from `from` on with the byte `first` and, `apart` bytes behind it, the byte `last`; or the end.
     fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize;
-    /// The first place from `from` on that is neither a visible character of ASCII nor a blank, or the end of the data.
-    fn plain_stop(data: &[u8], from: usize) -> usize;
-    /// How many blanks there are, and whether two of them are side by side.
-    fn count_blanks(data: &[u8]) -> (u64, bool);
+    /// Which bytes are blanks, which are visible characters of ASCII or blanks, and which go on with a character beyond
+    /// ASCII: a bit of each, the first is the lowest.
+    fn kinds(block: &[u8; BLOCK]) -> [u64; 3];
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
     /// The characters of a text: the bytes that do not go on with one.
@@ -273,31 +272,19 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
     }
 
     #[inline(always)]
-    fn plain_stop(data: &[u8], from: usize) -> usize {
-        let mut at = from;
-        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-            let word = u64::from_le_bytes(*chunk);
-            // of bytes of ASCII: below a blank, or the last; behind one that is not, others may be wrong
-            let found = (word | !(word & !HIGH).wrapping_add(0x60 * LOW) | (word & !HIGH).wrapping_add(LOW)) & HIGH;
-            if found != 0 {
-                return at + (found.trailing_zeros() / 8) as usize;
-            }
-            at += 8;
+    fn kinds(block: &[u8; BLOCK]) -> [u64; 3] {
+        let (mut found, mut rest) = ([0; 3], &block[..]);
+        while let Some((before, group)) = rest.split_last_chunk::<8>() {
+            let word = u64::from_le_bytes(*group);
+            let ascii = word & !HIGH;
+            // high bits: of bytes of ASCII from a blank on, but for the last; and of others whose next bit is not set
+            let plain = !word & ascii.wrapping_add(0x60 * LOW) & !ascii.wrapping_add(LOW);
+            let going_on = word & !(word << 1);
+            let group = [plain, going_on].map(|bits| lowest_bits(bits >> 7));
+            found = [found[0], found[1] << 8 | group[0], found[2] << 8 | group[1]];
+            rest = before;
         }
-        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
-        data.get(at..).and_then(|rest| rest.iter().position(|byte| !is_plain(byte))).map_or(data.len(), |end| at + end)
-    }
-
-    #[inline(always)]
-    fn count_blanks(data: &[u8]) -> (u64, bool) {
-        let (mut count, mut doubled, mut was_blank) = (0, false, false);
-        for byte in data {
-            let is_blank = *byte == b' ';
-            count += u64::from(is_blank);
-            doubled |= is_blank && was_blank;
-            was_blank = is_blank;
-        }
-        (count, doubled)
+        [Self::places(block, b' '), found[1], found[2]]
     }
 
     #[inline(always)]

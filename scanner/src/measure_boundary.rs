@@ -8,7 +8,7 @@ use crate::hash::Seeds;
 use crate::measures::{look, measure, Alphabet, Measured, DOUBTFUL};
 use crate::sketches::Sketching;
 use crate::text_boundary::{Texts, WordTexts};
-use crate::words::{bits_of_numbers, Left};
+use crate::words::{bits_of_numbers, runs, Left};
 use std::ptr::null_mut;
 
 /// What is said of the characters of a text that is not UTF-8.
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn rd_text_looks(
 /// stops and begins, and what `rd_text_looks` says, all of which is for Python where it is not UTF-8.
 ///
 /// # Safety
-/// As in `rd_text_words`; `made_with` points to `rounds` numbers and twice `parts`, `heads` and `tails` to `number` times the
+/// As in `rd_text_words`; `made_with` points to twice `parts` numbers, `heads` and `tails` to `number` times the
 /// bands, `bits` to `number`, to be written; `views` to nothing or as in `alphabet`, and then `measures` to four times
 /// `number`, `marks` to twice `number`, to be written.
 #[no_mangle]
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn rd_text_sketches(
         let given =
             WordTexts::given((places, known), (folded, folded_length), (base, mixer), (data, length), offsets, number);
         let Some(mut texts) = given else { return MISUSED };
-        let made_with = slice(made_with, rounds.saturating_add(parts.saturating_mul(2)));
+        let made_with = slice(made_with, parts.saturating_mul(2));
         let sketching = made_with.and_then(|numbers| Sketching::of(numbers, rounds, parts, in_band, mixer));
         let Some(sketching) = sketching.filter(|_| together > 0) else { return MISUSED };
         let written = number.saturating_mul(sketching.bands() as u64);
@@ -131,8 +131,8 @@ pub unsafe extern "C" fn rd_text_sketches(
             };
             if u64::try_from(counts[place]).is_ok_and(|count| count >= least) {
                 bits[place] = bits_of_numbers(&codes);
-                texts.folding.runs(&mut codes, together as usize);
-                sketching.sketch(&codes, &mut parts);
+                runs(&mut codes, together as usize);
+                sketching.sketch(&mut codes, &mut parts);
                 let to = heads.iter_mut().zip(tails.iter_mut()).skip(place).step_by(counts.len());
                 for ((head, tail), band) in to.zip(sketching.of_bands(&parts)) {
                     (*head, *tail) = ((band >> 32) as u32, (band >> 16) as u16);
@@ -159,10 +159,10 @@ pub unsafe extern "C" fn rd_text_sketches(
 
 /// What texts are compared by, of about so many words together; null where there is no memory.
 #[no_mangle]
-pub extern "C" fn rd_copies_new(words: u64, together: u64, mixer: u64) -> *mut Copies {
+pub extern "C" fn rd_copies_new(words: u64, together: u64) -> *mut Copies {
     guarded(null_mut(), || {
         let sizes = usize::try_from(words).ok().zip(usize::try_from(together).ok());
-        let made = sizes.and_then(|(words, together)| Copies::new(words, together, mixer));
+        let made = sizes.and_then(|(words, together)| Copies::new(words, together));
         made.map_or(null_mut(), |made| Box::into_raw(Box::new(made)))
     })
 }

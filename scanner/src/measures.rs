@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use crate::hash::{hash, Seeds};
 use crate::isa::{Isa, Level, Portable};
+use crate::texts::character;
+use crate::words::BLOCK;
 
 /// What kinds of characters are there for: a rule reports one, or may; six in a row may be of the East, or twice six
 /// letters of the West; white space; what ends a sentence.
@@ -100,32 +102,48 @@ pub fn look(alphabet: &Alphabet, text: &str) -> Looked {
 #[inline(always)]
 pub fn look_with<I: Isa>(alphabet: &Alphabet, text: &str) -> Looked {
     let bytes = text.as_bytes();
-    let (blanks, doubled) = I::count_blanks(bytes);
-    let mut reading = Reading::of(alphabet, doubled || text.starts_with(' '));
-    let mut at = 0;
-    loop {
-        let stop = if alphabet.is_usual { I::plain_stop(bytes, at) } else { at };
-        // what is before them may be reported with the first, and what is behind them with the last
-        if let Some(&byte) = bytes.get(stop.wrapping_sub(1)).filter(|_| stop > at) {
-            reading.before = Some(alphabet.kind_of(byte.into()).1);
+    let mut reading = Reading::of(alphabet, bytes);
+    let (mut blanks, mut others, mut doubled, mut before) = (0, 0, 0, 0);
+    for first in (0..bytes.len()).step_by(BLOCK) {
+        let rest = bytes.get(first..).unwrap_or(&[]);
+        let behind = BLOCK - rest.len().min(BLOCK);
+        let kinds = match rest.first_chunk().or(bytes.last_chunk()) {
+            Some(block) => I::kinds(block).map(|bits| bits >> behind),
+            None => I::kinds(&padded(rest)),
+        };
+        let [blank, plain, going_on] = kinds;
+        blanks += u64::from(blank.count_ones());
+        others += u64::from(going_on.count_ones());
+        doubled |= blank & (blank << 1 | before);
+        before = blank >> (BLOCK - 1);
+        let mut begins = !going_on & u64::MAX >> behind;
+        if alphabet.is_usual {
+            begins &= !plain;
         }
-        at = stop;
-        let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
-        for character in rest.chars() {
-            reading.take(character);
-            at += character.len_utf8();
-            if alphabet.is_usual && PLAIN.contains(&character) {
-                break;
-            }
+        while begins != 0 {
+            reading.take(first + begins.trailing_zeros() as usize);
+            begins &= begins - 1;
         }
     }
+    reading.pass(bytes.len());
+    let odd_spaces = reading.odd_spaces || doubled != 0;
     let is_seen = reading.seen != 0 || reading.uses & REPORTED != 0;
-    Looked { characters: I::characters(bytes), blanks, odd_spaces: reading.odd_spaces, is_seen }
+    Looked { characters: bytes.len() as u64 - others, blanks, odd_spaces, is_seen }
+}
+
+/// Few bytes, with zeros behind them.
+fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+    let mut found = [0; BLOCK];
+    found.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
+    found
 }
 
 /// What was seen of a text so far.
 struct Reading<'a, 'b> {
     alphabet: &'b Alphabet<'a>,
+    bytes: &'b [u8],
+    /// Up to where its characters were taken.
+    at: usize,
     uses: u8,
     seen: u8,
     odd_spaces: bool,
@@ -137,19 +155,43 @@ struct Reading<'a, 'b> {
 }
 
 impl<'a, 'b> Reading<'a, 'b> {
-    fn of(alphabet: &'b Alphabet<'a>, odd_spaces: bool) -> Self {
-        Self { alphabet, uses: 0, seen: 0, odd_spaces, before: None, east: 0, accents: 0, long_accents: 0 }
+    fn of(alphabet: &'b Alphabet<'a>, bytes: &'b [u8]) -> Self {
+        let odd_spaces = bytes.starts_with(b" ");
+        let (uses, seen, before) = (0, 0, None);
+        Self { alphabet, bytes, at: 0, uses, seen, odd_spaces, before, east: 0, accents: 0, long_accents: 0 }
     }
 
-    fn take(&mut self, character: char) {
-        let (use_of, kind) = self.alphabet.kind_of(character as usize);
+    /// Pass over what is usual, up to a place: the first of it may be reported behind what is before it, and what comes
+    /// then behind the last.
+    #[inline(always)]
+    fn pass(&mut self, to: usize) {
+        let passed = self.bytes.get(self.at..to).unwrap_or(&[]);
+        let Some((&first, &last)) = passed.first().zip(passed.last()) else { return };
+        self.see(self.alphabet.kind_of(first.into()).1);
+        self.before = Some(self.alphabet.kind_of(last.into()).1);
+        (self.east, self.accents) = (0, 0);
+    }
+
+    /// See a character of this kind behind the one before.
+    #[inline(always)]
+    fn see(&mut self, kind: usize) {
         if let Some(before) = self.before {
             self.seen |= self.alphabet.pairs[before * self.alphabet.uses.len() + kind];
         }
         self.before = Some(kind);
+    }
+
+    /// Take the character at a place, behind what is usual.
+    #[inline(always)]
+    fn take(&mut self, place: usize) {
+        self.pass(place);
+        let (code, length) = character(self.bytes.get(place..).unwrap_or(&[]));
+        self.at = place + length;
+        let (use_of, kind) = self.alphabet.kind_of(code as usize);
+        self.see(kind);
         self.uses |= use_of;
-        self.odd_spaces |= use_of & SPACE != 0 && character != ' ';
-        if character.is_ascii() {
+        self.odd_spaces |= use_of & SPACE != 0 && code != ' '.into();
+        if length == 1 {
             (self.east, self.accents) = (0, 0);
             return;
         }

@@ -182,43 +182,22 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 
     #[inline(always)]
-    fn plain_stop(data: &[u8], from: usize) -> usize {
-        let mut at = from;
-        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+    fn kinds(block: &[u8; BLOCK]) -> [u64; 3] {
+        let (mut found, mut rest) = ([0; 3], &block[..]);
+        while let Some((before, chunk)) = rest.split_last_chunk::<32>() {
             let bytes = load(chunk);
             // SAFETY: arithmetic on registers, on a processor that has AVX2.
-            let plain = unsafe { _mm256_movemask_epi8(between(bytes, b' ', b'~')) };
-            if plain != -1 {
-                return at + plain.trailing_ones() as usize;
+            let masks = unsafe {
+                let blanks = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b' ' as i8));
+                [blanks, between(bytes, b' ', b'~')].map(|bytes| _mm256_movemask_epi8(bytes) as u32)
+            };
+            let [blank, plain] = masks;
+            for (all, some) in found.iter_mut().zip([blank, plain, Self::going_on(chunk)]) {
+                *all = *all << 32 | u64::from(some);
             }
-            at += 32;
+            rest = before;
         }
-        let Some(last) = data.last_chunk().filter(|_| at + 32 > data.len()) else {
-            return <Portable>::plain_stop(data, at);
-        };
-        // SAFETY: as above.
-        let plain = unsafe { _mm256_movemask_epi8(between(load(last), b' ', b'~')) } as u32;
-        at + plain.checked_shr((at + 32 - data.len()) as u32).unwrap_or(0).trailing_ones() as usize
-    }
-
-    #[inline(always)]
-    fn count_blanks(data: &[u8]) -> (u64, bool) {
-        let (mut count, mut doubled, mut before, mut rest) = (0, false, 0, data);
-        while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
-            let blanks = Self::places(block, b' ');
-            count += u64::from(blanks.count_ones());
-            doubled |= blanks & (blanks << 1 | before) != 0;
-            (before, rest) = (blanks >> 63, behind);
-        }
-        let last = if let Some(last) = data.last_chunk() {
-            Self::places(last, b' ').checked_shr((BLOCK - rest.len()) as u32).unwrap_or(0)
-        } else {
-            let mut padded = [0; BLOCK];
-            padded.get_mut(..rest.len()).unwrap_or(&mut []).copy_from_slice(rest);
-            Self::places(&padded, b' ')
-        };
-        doubled |= last & (last << 1 | before) != 0;
-        (count + u64::from(last.count_ones()), doubled)
+        found
     }
 
     #[inline(always)]
@@ -368,9 +347,9 @@ compiled! {
     pub fn words = words::words_with::<Avx2>(
         folding: &Folding, text: &str, codes: &mut Vec<u64>, room: &mut Room
     ) -> Result<(), Left>;
-    pub fn runs = words::runs_with::<Avx2>(folding: &Folding, codes: &mut Vec<u64>, words: usize) -> ();
+    pub fn runs = words::runs_with::<Avx2>(codes: &mut Vec<u64>, words: usize) -> ();
     pub fn bits_of_numbers = words::bits_with::<Avx2>(codes: &[u64]) -> u64;
-    pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) -> ();
+    pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &mut [u64], parts: &mut [u32]) -> ();
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
     pub fn facts = texts::facts_with::<Avx2>(
         seeds: &Seeds, data: &[u8], offsets: &[i32], lengths: &mut [i64], codes: &mut [u64]

@@ -154,14 +154,25 @@ impl Letters {
 
 /// The character that begins with the first byte of these, which are UTF-8, and its bytes.
 #[inline(always)]
-fn character(bytes: &[u8]) -> (u32, usize) {
-    let part = |place: usize| bytes.get(place).map_or(0, |byte| u32::from(byte & 0x3F));
-    match bytes.first().map_or(0, |&byte| u32::from(byte)) {
-        first @ ..0x80 => (first, 1),
-        first @ ..0xE0 => ((first & 0x1F) << 6 | part(1), 2),
-        first @ ..0xF0 => ((first & 0xF) << 12 | part(1) << 6 | part(2), 3),
-        first => ((first & 7) << 18 | part(1) << 12 | part(2) << 6 | part(3), 4),
+pub fn character(bytes: &[u8]) -> (u32, usize) {
+    let of_four = bytes.first_chunk::<4>().copied();
+    let [first, second, third, fourth] = of_four.unwrap_or_else(|| {
+        let mut padded = [0; 4];
+        padded.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
+        padded
+    });
+    let (first, [second, third, fourth]) =
+        (u32::from(first), [second, third, fourth].map(|byte| u32::from(byte & 0x3F)));
+    if first < 0x80 {
+        return (first, 1);
     }
+    if first >= 0xF0 {
+        return ((first & 7) << 18 | second << 12 | third << 6 | fourth, 4);
+    }
+    // without a branch, as nobody can guess which it is
+    let (is_long, short) = (u32::from(first >= 0xE0), (first & 0x1F) << 6 | second);
+    let long = (first & 0xF) << 12 | second << 6 | third;
+    (short ^ (short ^ long) & is_long.wrapping_neg(), 2 + is_long as usize)
 }
 
 impl Counting<'_> {

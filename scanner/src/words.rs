@@ -1,14 +1,16 @@
 //! The words of texts as numbers: those that `quality/word_codes.py` makes.
 
 use crate::isa::{Isa, Level, Portable};
+use crate::texts::character;
 
-/// In the table that Python gives: a character that it has not said anything of yet, and one that is not folded by
-/// itself, so that Python folds the text.
+/// In the table that Python gives: a character that it has not said anything of yet. One that is not folded by itself,
+/// so that Python folds the text, has a place where no text is.
 const UNKNOWN: u32 = u32::MAX;
-const ODD: u32 = u32::MAX - 1;
 /// Bytes of a word at most; a longer one is left to Python.
 const LONGEST: usize = 1 << 16;
 
+/// Bits by which the number of a word is turned for each word behind it in a run.
+pub const TURN: u32 = 21;
 /// Bytes of a word that are looked at together: two numbers.
 pub const AT_ONCE: usize = 16;
 /// Bytes of which it is found together where words begin and end.
@@ -39,33 +41,31 @@ impl<'a> Folding<'a> {
     fn of_sum(&self, (sum, digit): (u64, bool)) -> u64 {
         self.mixed(sum) & !1 | u64::from(digit)
     }
+}
 
-    /// Put in place of numbers of words those of the runs of so many words.
-    pub fn runs(&self, codes: &mut Vec<u64>, words: usize) {
-        match Level::best() {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => crate::simd::runs(self, codes, words),
-            _ => runs_with::<Portable>(self, codes, words),
-        }
+/// Put in place of numbers of words those of the runs of so many words.
+pub fn runs(codes: &mut Vec<u64>, words: usize) {
+    match Level::best() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => crate::simd::runs(codes, words),
+        _ => runs_with::<Portable>(codes, words),
     }
 }
 
 /// Compiled for one instruction set, as `sketch_with`.
 #[allow(clippy::extra_unused_type_parameters)]
 #[inline(always)]
-pub fn runs_with<I: Isa>(folding: &Folding, codes: &mut Vec<u64>, words: usize) {
+pub fn runs_with<I: Isa>(codes: &mut Vec<u64>, words: usize) {
     let count = (codes.len() + 1).saturating_sub(words);
     if words == 3 {
         for first in 2..codes.len() {
             if let Some([one, two, three]) = codes.get(first - 2..=first).and_then(<[u64]>::first_chunk) {
-                codes[first - 2] = folding.mixed(folding.mixed(folding.mixed(*one) ^ two) ^ three);
+                codes[first - 2] = one.rotate_left(2 * TURN) ^ two.rotate_left(TURN) ^ three;
             }
         }
     } else if words > 1 {
         for first in 0..count {
-            let run = &codes[first..][..words];
-            let joined = run[1..].iter().fold(run[0], |all, &word| folding.mixed(all) ^ word);
-            codes[first] = folding.mixed(joined);
+            codes[first] = codes[first..][..words].iter().fold(0, |all: u64, word| all.rotate_left(TURN) ^ word);
         }
     }
     codes.truncate(count);
@@ -126,20 +126,25 @@ fn flatten<I: Isa>(folding: &Folding, text: &str, flat: &mut Vec<u8>) -> Result<
         if at >= text.len() {
             return Ok(end);
         }
-        for character in text.get(at..).unwrap_or("").chars().take_while(|character| !character.is_ascii()) {
-            at += character.len_utf8();
-            let place = *folding.places.get(character as usize).ok_or(Left::Odd)?;
+        while let Some(rest) =
+            text.as_bytes().get(at..).filter(|rest| rest.first().is_some_and(|byte| !byte.is_ascii()))
+        {
+            let (code, length) = character(rest);
+            at += length;
+            let place = *folding.places.get(code as usize).ok_or(Left::Odd)?;
             if place == UNKNOWN {
-                return Err(Left::Unknown(character.into()));
+                return Err(Left::Unknown(code));
             }
-            let folded = folding.texts.get(place as usize..).and_then(<[u8]>::split_first).ok_or(Left::Odd)?;
-            let length = usize::from(*folded.0);
-            let folded = folded.1.get(..length).filter(|_| place != ODD).ok_or(Left::Odd)?;
-            if flat.len() < end + length {
-                flat.resize(2 * (end + length), b' ');
+            let (length, folded) =
+                folding.texts.get(place as usize..).and_then(<[u8]>::split_first).ok_or(Left::Odd)?;
+            let length = usize::from(*length);
+            if flat.len() < end + length.max(AT_ONCE) {
+                flat.resize(2 * (end + length.max(AT_ONCE)), b' ');
             }
-            for (to, from) in flat.iter_mut().skip(end).zip(folded) {
-                *to = *from; // they are few
+            let to = flat.get_mut(end..).unwrap_or(&mut []);
+            match (to.first_chunk_mut::<AT_ONCE>(), folded.first_chunk::<AT_ONCE>()) {
+                (Some(to), Some(folded)) if length <= AT_ONCE => *to = *folded, // what is too much is written over
+                _ => to.iter_mut().zip(folded.get(..length).ok_or(Left::Odd)?).for_each(|(to, from)| *to = *from),
             }
             end += length;
         }
@@ -228,6 +233,8 @@ mod tests {
     use super::*;
     use crate::fuzz::{tries, Random};
 
+    const ODD: u32 = u32::MAX - 1;
+
     fn of(text: &str) -> Result<Vec<u64>, Left> {
         let mut places = vec![UNKNOWN; 0x2000];
         (places[0xE9], places[0xD7], places[0x301]) = (0, 3, ODD);
@@ -253,10 +260,12 @@ mod tests {
 
     #[test]
     fn runs_are_of_the_words_in_their_order() {
-        let folding = Folding::of(&[], b"", 3, 5);
-        for (words, numbers) in [(1, vec![7, 8, 9, 7]), (2, vec![215, 165, 210]), (3, vec![1110, 810]), (5, vec![])] {
+        let (one, two, three) = (1 << 42, 1 << 21, 1);
+        let of_three = vec![7 * one + 8 * two + 9 * three, 8 * one + 9 * two + 7 * three];
+        let of_two = vec![7 * two + 8, 8 * two + 9, 9 * two + 7];
+        for (words, numbers) in [(1, vec![7, 8, 9, 7]), (2, of_two), (3, of_three), (5, vec![])] {
             let mut codes = vec![7, 8, 9, 7];
-            folding.runs(&mut codes, words);
+            runs(&mut codes, words);
             assert_eq!(codes, numbers, "{words}");
         }
     }
