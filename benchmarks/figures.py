@@ -37,6 +37,11 @@ class Measured:
         """The median processor time."""
         return statistics.median(s.cpu_seconds for s in self.samples)
 
+    def of_rounds(self, kind: str) -> list[float]:
+        """The median of ``seconds`` or ``cpu_seconds`` in each round."""
+        taken, repeats = [getattr(sample, kind) for sample in self.samples], self.case.repeats
+        return [statistics.median(taken[first : first + repeats]) for first in range(0, len(taken), repeats)]
+
     @property
     def megabytes(self) -> float:
         """The highest peak of memory of any run."""
@@ -82,18 +87,20 @@ class Figures:
 
     def times(self, name: str, other: str) -> float | None:
         """How many times the seconds of ``other``: the median over the rounds, where both ran in each."""
+        return self._times(name, other, "seconds")
+
+    def cpu_times(self, name: str, other: str) -> float | None:
+        """The same of processor seconds, which hold on a busy machine, too."""
+        return self._times(name, other, "cpu_seconds")
+
+    def _times(self, name: str, other: str, kind: str) -> float | None:
         one, two = self._sound(name), self._sound(other)
         if one is None or two is None:
             return None
-        if 1 == one.case.times == two.case.times and len(one.samples) == len(two.samples):
-            pairs = zip(one.samples, two.samples, strict=True)
-            return statistics.median(a.seconds / b.seconds for a, b in pairs)
-        return one.seconds / two.seconds
-
-    def cpu_times(self, name: str, other: str) -> float | None:
-        """How many times the processor seconds of ``other``: they hold on a busy machine, too."""
-        one, two = self._sound(name), self._sound(other)
-        return quotient(one.cpu_seconds, two.cpu_seconds) if one is not None and two is not None else None
+        if 1 == one.case.times == two.case.times and one.case.rounds == two.case.rounds:
+            pairs = zip(one.of_rounds(kind), two.of_rounds(kind), strict=True)
+            return statistics.median(a / b for a, b in pairs)
+        return quotient(getattr(one, kind), getattr(two, kind))
 
     def work_times(self, name: str, other: str) -> float | None:
         """How many times the work of ``other``, without start and imports."""

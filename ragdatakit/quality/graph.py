@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragdatakit.arrays.codes import are_among
+from ragdatakit.arrays.codes import are_among, counted
 from ragdatakit.converters.kept_texts import TextBlock, TextColumn
 from ragdatakit.quality.findings import Checked, RecordLookup, shown_id
 from ragdatakit.scanner.blocks import text_codes
@@ -35,7 +35,7 @@ def check_graph(run: Checked) -> None:
     least = max(run.options.least_hub_edges, run.options.most_hub_share * number)
     if number < least:
         return
-    codes, counts = np.unique(np.concatenate(ends), return_counts=True)
+    codes, counts = counted(np.concatenate(ends))
     del ends
     is_hub = counts >= max(least, run.options.least_hub_ratio * float(counts.mean()))
     found = _named(run, codes[is_hub], counts[is_hub])

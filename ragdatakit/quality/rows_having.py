@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from ragdatakit.arrays.codes import are_among
+from ragdatakit.arrays.codes import are_among, distinct
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.containers.csv_rows import CsvBlock, CsvReader, RawRow, found_rows
 from ragdatakit.scanner.sheets import SheetColumn, SheetScanner, cut_records
@@ -21,7 +21,7 @@ class RowsHaving:
     def __init__(self, reader: CsvReader, texts: Collection[str]) -> None:
         places = range(len(reader.header or ()))
         self._scanner = SheetScanner(len(places), [SheetColumn(str(n), n, key=True) for n in places])
-        self._wanted = np.unique(codes_of_texts([*texts])["first"])
+        self._wanted = distinct(codes_of_texts([*texts])["first"])
         self._widths = reader.widths
 
     def of(self, block: CsvBlock) -> Iterable[tuple[int, RawRow]]:

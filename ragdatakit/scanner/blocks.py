@@ -98,8 +98,10 @@ class Sampling(NamedTuple):
 
     def of_next(self, rows: int) -> npt.NDArray[np.int64]:
         """Which of so many rows of a block are wanted."""
-        found = [np.arange(-self.rows % step, rows, step) for step in (self.step, self.other) if step]
-        return np.unique(np.concatenate(found)) if len(found) > 1 else found[0] if found else in_order(0)
+        wanted = np.zeros(rows, np.bool_)
+        for step in filter(None, (self.step, self.other)):
+            wanted[-self.rows % step :: step] = True
+        return np.flatnonzero(wanted)
 
 
 NO_TEXT, EVERY_TEXT = Sampling(0, 0), Sampling(0, 1)

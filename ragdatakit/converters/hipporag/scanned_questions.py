@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.arrays.codes import begin_runs
 from ragdatakit.converters.hipporag.corpus_columns import KEY, CodedPassages
 from ragdatakit.converters.hipporag.reading import OF_QUESTIONS
 from ragdatakit.converters.hipporag.scanned_passages import scanned_passages
@@ -259,7 +260,8 @@ def _lists(kept: KeptValues, first: int, last: int) -> list[list[str]]:
 
 def _firsts(pairs: Numbers, rows: Numbers) -> Numbers:
     """Those of these rows whose pair comes there first, in order."""
-    return rows[np.sort(np.unique(pairs[rows], return_index=True)[1])]
+    order = np.argsort(pairs[rows], kind="stable")
+    return rows[np.sort(order[begin_runs(pairs[rows][order])])]
 
 
 def _at(column: PackedColumn, rows: Numbers) -> PackedColumn:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.arrays.codes import distinct
 from ragdatakit.files.raptor.trees import NAMES_SHOWN, NODE_WORDS, Other, words_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.texts import some_of
@@ -68,7 +69,7 @@ class Relations:
                 yield self._of_child("unknown-child", start + int(edge), {})
             known = np.flatnonzero(rows >= 0)
             yield from self._layer_problems(start, known, rows, parents)
-            links = [np.unique(np.concatenate([*links, rows[known] * len(self.indexes) + parents[known]]))]
+            links = [distinct(np.concatenate([*links, rows[known] * len(self.indexes) + parents[known]]))]
         found = links[0] if links else _NONE
         yield from self._parent_problems(found // max(1, len(self.indexes)))
 
@@ -141,7 +142,7 @@ class Relations:
         top = int(self.layers.max(initial=NOWHERE))
         if self.partial or top == NOWHERE:
             return
-        expected = np.unique(self.indexes[self.layers == top])
+        expected = distinct(self.indexes[self.layers == top])
         difference = _difference(self._placed(indexes), expected, "roots", f"layer {top}")
         if difference:
             yield Problem("roots-unlike-top-layer", pointer, None, {"found": difference})
@@ -162,7 +163,7 @@ class Relations:
         """``leaf_nodes`` that are not the nodes of layer 0, or have other texts."""
         if self.partial:
             return
-        expected = np.unique(self.indexes[self.layers == 0])
+        expected = distinct(self.indexes[self.layers == 0])
         difference = _difference(self._placed(indexes), expected, "leaf_nodes", "layer 0")
         if difference:
             yield Problem("leaves-disagree", "/leaf_nodes", None, {"found": difference})
@@ -204,7 +205,7 @@ def place_in_layers(
             yield Problem("node-not-in-one-layer", f"/layer_to_nodes/{key}", int(index), facts)
         rows = rows[rows >= 0]
         ordered = np.sort(rows)
-        for row in np.union1d(rows[seen[rows]], ordered[1:][ordered[1:] == ordered[:-1]]):
+        for row in distinct(np.concatenate((rows[seen[rows]], ordered[1:][ordered[1:] == ordered[:-1]]))):
             index, before = int(relations.indexes[row]), int(relations.layers[row])
             found_in = f"is in the layers {before} and {key}" if seen[row] else f"is twice in layer {key}"
             facts = {"node": index, "found": found_in}
