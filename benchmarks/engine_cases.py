@@ -125,7 +125,7 @@ def _slow(scale: float) -> list[Case]:
     return [
         Case(small, "Engine: small", own, "duckdb_scan", ("splade",)),
         Case("Engine: small", "Engine: small", own, words=_validate("light-splade"), against=small),
-        Case("Engine: DataMind to GFM-RAG", "Engine: conversions", source, words=conversion, rounds=2),
+        Case("Engine: DataMind to GFM-RAG", "Engine: conversions", source, words=conversion),
     ]
 
 
@@ -161,26 +161,24 @@ def _faulty(scale: float) -> list[Case]:
         cases += [
             Case(faulty("report", one.name), _READ, _with_faults(whole), words=report,
                  against=reported(one.name)),
-            *_with_and_without("query", one.name, whole, asked, rounds=2),
-            *_with_and_without("conversion", one.name, part, made, rounds=1),
+            *_with_and_without("query", one.name, whole, asked),
+            *_with_and_without("conversion", one.name, part, made),
         ]  # fmt: skip
         if one.name in DIFFERING:
             sound, words = faulty("diff", one.name, 0), ("diff", "{before}", "{}", "-q")
             other, bad = replace(part, changes=_number_in(part, 1000)), _with_faults(part)
             cases += [
-                Case(sound, _READ, other, words=words, exit_code=1, rounds=1, before=part),
-                Case(
-                    faulty("diff", one.name), _READ, bad, words=words, against=sound, exit_code=1, rounds=1, before=part
-                ),
+                Case(sound, _READ, other, words=words, exit_code=1, before=part),
+                Case(faulty("diff", one.name), _READ, bad, words=words, against=sound, exit_code=1, before=part),
             ]
     return cases
 
 
-def _with_and_without(command: str, name: str, made: Set, words: tuple[str, ...], rounds: int) -> list[Case]:
+def _with_and_without(command: str, name: str, made: Set, words: tuple[str, ...]) -> list[Case]:
     sound = faulty(command, name, 0)
     return [
-        Case(sound, _READ, made, words=words, rounds=rounds),
-        Case(faulty(command, name), _READ, _with_faults(made), words=words, against=sound, rounds=rounds),
+        Case(sound, _READ, made, words=words),
+        Case(faulty(command, name), _READ, _with_faults(made), words=words, against=sound),
     ]
 
 
