@@ -16,8 +16,8 @@ from pathlib import Path
 ENDED_ITSELF = 86
 """The exit code of a process that had more than it may have."""
 _SPARE, _UNCOUNTED = 160 << 20, 8
-"""Bytes for what is not DuckDB's: threads, rows on their way; and which part of what it may take comes on top for memory
-that it has given back and its allocator keeps."""
+"""Bytes for what is not DuckDB's: threads, rows on their way; and which part of what it may take comes on top, for
+memory that it has given back and its allocator keeps."""
 _LOOKS = 0.02  # seconds between looks: short, as a query may take gigabytes within one second
 _STATUS = Path("/proc/self/status")
 

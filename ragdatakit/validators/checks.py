@@ -184,3 +184,8 @@ class FormatChecks:
     def finish(self) -> Iterable[Placed | RowProblems]:
         """After the last file."""
         return ()
+
+
+def not_compared(files: Iterable[DataFile]) -> Iterable[Placed]:
+    """What is said of files that were not read to their end: references to their records were not looked up."""
+    return ((file, Problem("unchecked-references")) for file in files if not file.to_end)

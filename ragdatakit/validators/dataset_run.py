@@ -27,7 +27,7 @@ from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 from ragdatakit.schemas.findings import Finding, Problem, Severity
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
-from ragdatakit.validators.checks import FormatChecks
+from ragdatakit.validators.checks import FormatChecks, not_compared
 from ragdatakit.validators.collector import NO_RECORD, Collector, Place, Selection, crashed
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.identity import key_fields, record_key
@@ -207,9 +207,7 @@ class DatasetRun:
 
     def report_unchecked(self, group: Group) -> None:
         """Files that were not read to their end, so that references to their records were not looked up."""
-        for file in group.files:
-            if file.kind in group.sets.unchecked and not file.to_end:
-                self.emit(file, Problem("unchecked-references"))
+        self.report(not_compared(file for file in group.files if file.kind in group.sets.unchecked))
 
     def _take_repeats(self, kind: str, found: list[RowProblems]) -> None:
         """What freezing a kind found; where a file has nothing but the records of another, that is one finding."""

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning, not_compared
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, is_index
 from ragdatakit.validators.contextual_retrieval.questions import question_problems
 from ragdatakit.validators.contextual_retrieval.stores import context_problems, stored_problems, vector_problems
@@ -130,9 +130,7 @@ class ContextualRetrievalChecks(FormatChecks):
                 facts = {"missing": missing, "chunks": len(known.chunks)}
                 yield contexts[0], Problem("chunk-without-context", facts=facts)
         if self._unchecked and self.dataset.of_kind("questions"):
-            for file in self.dataset.of_kind("documents"):
-                if not file.to_end:
-                    yield file, Problem("unchecked-references")
+            yield from not_compared(self.dataset.of_kind("documents"))
         for kind in _VECTORS:
             for file in self.dataset.of_kind(kind):
                 if file.readable:

@@ -18,7 +18,7 @@ from ragdatakit.files.hipporag.passages import (
     set_of_results,
 )
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning, not_compared
 from ragdatakit.validators.hipporag.embeddings import embedding_problems
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from ragdatakit.validators.hipporag.openie import ResultsCheck
@@ -257,8 +257,7 @@ class HippoRagChecks(FormatChecks):
         for name in sorted(self._missed & self._keyless.keys()):
             kind, rows = self._keyless[name]
             yield unreliable_keys(kind, "", min(rows), len(set(rows)))
-        for file in (f for name in sorted(self._unchecked) for f in corpus_of(name, self.dataset) if not f.to_end):
-            yield file, Problem("unchecked-references")
+        yield from not_compared(f for name in sorted(self._unchecked) for f in corpus_of(name, self.dataset))
         for file in self.dataset.of_kind("graph"):
             yield file, Problem("pickled-graph")
         for file in self.dataset.of_kind("embeddings"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, not_compared
 from ragdatakit.validators.ragchecker.groups import GroupMeans, group_problems
 from ragdatakit.validators.ragchecker.rows import is_sound, metric_problems, row_problems
 
@@ -103,11 +103,10 @@ class RagCheckerChecks(FormatChecks):
                 for problem in group_problems(element, means):
                     yield file, problem
 
-    def finish(self) -> Iterator[Placed]:
+    def finish(self) -> Iterable[Placed]:
         """Corpora and queries that nothing could be compared with."""
-        for file in self.dataset.files:
-            if file.kind != "results" and not file.to_end and self.dataset.of_kind("results"):
-                yield file, Problem("unchecked-references")
+        others = (file for file in self.dataset.files if file.kind != "results")
+        return not_compared(others) if self.dataset.of_kind("results") else ()
 
     def _usable(self, *kinds: str) -> bool:
         """Whether there are files of these kinds, all read to the end, every record of which has its id."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning, not_compared
 from ragdatakit.validators.sage.files import (
     COMPARED_BYTES,
     Documents,
@@ -181,11 +181,10 @@ class SageChecks(FormatChecks):
                 facts = {"count": self._generations[name], "records": records, "generation": _CALLED[name]}
                 yield file, Problem("records-of-another-generation", facts=facts)
 
-    def finish(self) -> Iterator[Placed]:
+    def finish(self) -> Iterable[Placed]:
         """Documents that nothing could be compared with."""
-        for file in self.dataset.of_kind("documents"):
-            if not file.to_end and (self.dataset.of_kind("records") or self.dataset.of_kind("mapping")):
-                yield file, Problem("unchecked-references")
+        is_referred_to = self.dataset.of_kind("records") or self.dataset.of_kind("mapping")
+        return not_compared(self.dataset.of_kind("documents")) if is_referred_to else ()
 
 
 def _derive_records(given: Mapping[str, ScannedCodes], batch: Any) -> None:

@@ -12,7 +12,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import beginning
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning, not_compared
 from ragdatakit.validators.excerpts import visible
 from ragdatakit.validators.row_problems import RowProblems
 
@@ -151,10 +151,8 @@ class TrecChecks(FormatChecks):
 
     def finish(self) -> Iterator[Placed]:
         """Topics that judgements count, and those that nothing could be compared with."""
-        judged = [*self.dataset.of_kind("qrels"), *self.dataset.of_kind("run")]
-        for file in (*self.dataset.of_kind("topics"), *self.dataset.of_kind("topic-lines")):
-            if judged and not file.to_end:
-                yield file, Problem("unchecked-references")
+        if self.dataset.of_kind("qrels") or self.dataset.of_kind("run"):
+            yield from not_compared((*self.dataset.of_kind("topics"), *self.dataset.of_kind("topic-lines")))
         if not self._are_whole("topics", "topic-lines", "qrels"):
             return
         positions = {str(i + 1) for i in range(len(self._topics))}
