@@ -30,7 +30,8 @@ DIFFERING = ("SPLADE", "DataMind")
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A format as it is measured here: ``floor`` says which script makes the floor, with which word."""
+    """A format as it is measured here: ``floor`` says which script makes the floor, with which word. A short one is
+    measured several times in each round (``repeats``)."""
 
     name: str
     format: str
@@ -38,6 +39,7 @@ class Scanned:
     tool: str
     word: str
     faults: bool = False
+    repeats: int = 1
 
 
 SCANNED = (
@@ -46,7 +48,7 @@ SCANNED = (
     Scanned("GFM-RAG", "gfm-rag", "gfm-rag", "duckdb_scan", "gfm-rag", faults=True),
     Scanned("BEIR", "beir", "beir", "duckdb_scan", "beir-lines"),
     Scanned("A-RAG", "arag", "arag-pretty", "duckdb_scan", "arag"),
-    Scanned("SAGE", "sage", "sage", "json_lines", "sage-orjson", faults=True),
+    Scanned("SAGE", "sage", "sage", "json_lines", "sage-orjson", faults=True, repeats=3),
     Scanned("HippoRAG", "hipporag", "hipporag", "python", "duckdb_documents.py"),
     Scanned("TREC", "trec", "trec", "", ""),
 )
@@ -89,7 +91,7 @@ def _scanned(one: Scanned, scale: float) -> list[Case]:
                 note="in smaller sets as many fewer" if scale < 1 else "",
             )
         )
-    return cases
+    return [replace(case, repeats=one.repeats) for case in cases]
 
 
 def _cores(cores: int) -> str:
@@ -159,8 +161,8 @@ def _faulty(scale: float) -> list[Case]:
         asked = ("query", "{}", query, "--from", one.format)
         made = ("convert", "--from", one.format, "--to", target, "{}", "{target}", "-q", "--keep-going")
         cases += [
-            Case(faulty("report", one.name), _READ, _with_faults(whole), words=report,
-                 against=reported(one.name)),
+            Case(faulty("report", one.name), _READ, _with_faults(whole), words=report, against=reported(one.name),
+                 repeats=3),
             *_with_and_without("query", one.name, whole, asked),
             *_with_and_without("conversion", one.name, part, made),
         ]  # fmt: skip

@@ -37,9 +37,13 @@ class Measured:
         """The median processor time."""
         return statistics.median(s.cpu_seconds for s in self.samples)
 
+    def in_turn(self, kind: str) -> list[float]:
+        """The ``seconds`` or ``cpu_seconds`` of each run."""
+        return [getattr(sample, kind) for sample in self.samples]
+
     def of_rounds(self, kind: str) -> list[float]:
-        """The median of ``seconds`` or ``cpu_seconds`` in each round."""
-        taken, repeats = [getattr(sample, kind) for sample in self.samples], self.case.repeats
+        """Their median in each round."""
+        taken, repeats = self.in_turn(kind), self.case.repeats
         return [statistics.median(taken[first : first + repeats]) for first in range(0, len(taken), repeats)]
 
     @property
@@ -98,9 +102,11 @@ class Figures:
         if one is None or two is None:
             return None
         if 1 == one.case.times == two.case.times and one.case.rounds == two.case.rounds:
-            pairs = zip(one.of_rounds(kind), two.of_rounds(kind), strict=True)
+            alike = one.case.repeats == two.case.repeats
+            pairs = zip(*(each.in_turn(kind) if alike else each.of_rounds(kind) for each in (one, two)), strict=True)
             return statistics.median(a / b for a, b in pairs)
-        return quotient(getattr(one, kind), getattr(two, kind))
+        found: float | None = quotient(getattr(one, kind), getattr(two, kind))
+        return found
 
     def work_times(self, name: str, other: str) -> float | None:
         """How many times the work of ``other``, without start and imports."""

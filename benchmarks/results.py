@@ -19,7 +19,7 @@ LEGEND = (
     "",
     "* seconds: wall time of a whole fresh process, median of the runs; the cases take turns within each round",
     "* ×, after seconds: to the scan of the same data (*Start*: to `python -c pass`; all bad: to all",
-    "  good; reports: to `validate` on that data), median over the rounds",
+    "  good; reports: to `validate` on that data), median over the turns",
     "* work s: without interpreter start and imports, by the script's own clock; for ragdata the wall time less that",
     "  of `ragdata --version`, which leaves the imports of its engine in",
     "* peak MB: resident memory, children included, the highest of the runs, in units of 10⁶ bytes",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -131,14 +132,24 @@ def _install_peers(folder: Path) -> None:
 def _run(cases: list[Case], folder: Path, rounds: int) -> list[Measured]:
     measured = [Measured(case) for case in cases]
     for number in range(rounds):
-        for one in measured:
-            if number < one.case.rounds:
-                for _ in range(one.case.repeats):
+        for family in _families(measured):
+            taking_part = [one for one in family if number < one.case.rounds]
+            for turn in range(max((one.case.repeats for one in taking_part), default=0)):
+                for one in (one for one in taking_part if turn < one.case.repeats):
                     shutil.rmtree(folder / CONVERTED, ignore_errors=True)
                     one.samples.append(measure(one.case.command(folder), cores=one.case.cores))
+            for one in taking_part:
                 _report(number + 1, one)
     shutil.rmtree(folder / CONVERTED, ignore_errors=True)
     return measured
+
+
+def _families(measured: list[Measured]) -> list[list[Measured]]:
+    """Cases that are measured against each other, which take turns."""
+    firsts: dict[str, str] = {}
+    for one in measured:
+        firsts[one.case.name] = firsts.get(one.case.against, one.case.name)
+    return [list(family) for _, family in groupby(measured, lambda one: firsts[one.case.name])]
 
 
 def _report(number: int, measured: Measured) -> None:
