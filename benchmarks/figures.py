@@ -103,10 +103,9 @@ class Figures:
             return None
         if 1 == one.case.times == two.case.times and one.case.rounds == two.case.rounds:
             alike = one.case.repeats == two.case.repeats
-            pairs = zip(*(each.in_turn(kind) if alike else each.of_rounds(kind) for each in (one, two)), strict=True)
-            return statistics.median(a / b for a, b in pairs)
-        found: float | None = quotient(getattr(one, kind), getattr(two, kind))
-        return found
+            mine, others = (each.in_turn(kind) if alike else each.of_rounds(kind) for each in (one, two))
+            return statistics.median(a / b for a, b in zip(mine, others, strict=True))
+        return quotient(getattr(one, kind), getattr(two, kind))
 
     def work_times(self, name: str, other: str) -> float | None:
         """How many times the work of ``other``, without start and imports."""
