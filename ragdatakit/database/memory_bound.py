@@ -23,7 +23,7 @@ _STATUS = Path("/proc/self/status")
 
 
 class MemoryBound:
-    """The process may take ``most`` bytes, and a little to spare, more than it has when `set` is called; until
+    """The process may take ``most`` bytes, and about an eighth to spare, more than it has when `set` is called; until
     `lift`."""
 
     def __init__(self, most: int) -> None:

@@ -305,7 +305,7 @@ mod tests {
         let mut random = Random(5);
         let mut before = String::new();
         for _ in 0..tries(2_000) {
-            let text: String = (0..random.below(90))
+            let text: String = (0..random.below(150))
                 .flat_map(|_| {
                     let many = if random.below(4) == 0 { 1 + random.below(9) } else { 1 };
                     vec![
@@ -319,7 +319,12 @@ mod tests {
             assert_eq!(read(&[&before, &text], true), read(&[&before, &text], false), "{before:?}, {text:?}");
             let (kinds, uses, pairs) = tables();
             let alphabet = Alphabet::of(&kinds, &uses, &pairs).unwrap();
-            assert_eq!(look(&alphabet, &text), look_with::<Portable>(&alphabet, &text), "{text:?}");
+            let found = look(&alphabet, &text);
+            assert_eq!(found, look_with::<Portable>(&alphabet, &text), "{text:?}");
+            let (characters, blanks) = (text.chars().count() as u64, text.matches(' ').count() as u64);
+            assert_eq!((found.characters, found.blanks), (characters, blanks), "{text:?}");
+            let odd_spaces = text.starts_with(' ') || text.contains("  ") || text.contains('\t');
+            assert_eq!(found.odd_spaces, odd_spaces, "{text:?}");
             before = text;
         }
     }

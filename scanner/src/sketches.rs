@@ -24,11 +24,11 @@ pub struct Sketching<'a> {
 }
 
 impl<'a> Sketching<'a> {
-    /// Of the numbers of all fields one behind the other. None where they do not fit together: there are 2, 4 or 8
-    /// rounds, and parts in whole bands, not too many.
+    /// Of the numbers of all fields one behind the other. None where they do not fit together: there are 2 or 4
+    /// rounds, so that half a number has digits for all, and parts in whole bands, not too many.
     pub fn of(numbers: &'a [u64], rounds: u64, parts: u64, in_band: u64, mixer: u64) -> Option<Self> {
         let known = usize::try_from(parts).ok().filter(|parts| (1..=MOST).contains(parts))?;
-        let bits = rounds.checked_ilog2().filter(|&bits| 1 << bits == rounds && (1..4).contains(&bits))?;
+        let bits = rounds.checked_ilog2().filter(|&bits| 1 << bits == rounds && (1..3).contains(&bits))?;
         let (factors, terms) = numbers.split_at_checked(known)?;
         let fits = terms.len() == factors.len() && in_band > 0 && parts % in_band == 0;
         fits.then_some(Self { factors, terms, in_band: in_band as usize, mixer, bits })

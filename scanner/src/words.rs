@@ -237,8 +237,8 @@ mod tests {
 
     fn of(text: &str) -> Result<Vec<u64>, Left> {
         let mut places = vec![UNKNOWN; 0x2000];
-        (places[0xE9], places[0xD7], places[0x301]) = (0, 3, ODD);
-        let folding = Folding::of(&places, b"\x02\xc3\xa9\x01 ", 3, 1);
+        (places[0xE9], places[0xD7], places[0x301], places[0xEA]) = (0, 3, ODD, 5);
+        let folding = Folding::of(&places, b"\x02\xc3\xa9\x01 \x14abcdefghijklmnopqrst", 3, 1);
         let mut codes = vec![7];
         words(&folding, text, &mut codes, &mut Room::default()).map(|()| codes)
     }
@@ -249,6 +249,7 @@ mod tests {
         assert_eq!(of(" B\u{d7}b, 3"), Ok(vec![98, 98, 51]));
         let sum = 0xA9C3_6361_u64;
         assert_eq!(of("ac\u{e9}"), Ok(vec![(sum ^ (sum >> 29)) & !1]));
+        assert_eq!(of("x\u{ea}\u{ea} y"), of("xabcdefghijklmnopqrstabcdefghijklmnopqrst y"));
     }
 
     #[test]
@@ -280,7 +281,9 @@ mod tests {
     #[test]
     fn fuzz_all_ways_make_the_same_numbers() {
         let places: Vec<u32> = (0..0x5000).map(|code| [0, 3, 5, ODD][code % 4]).collect();
-        let folding = Folding::of(&places, b"\x02\xc3\xa9\x01 \x05 \xe6\xbc\xa2 ", 0xD6E8_FEB8_6659_FD93, 0x9E37);
+        let (texts, base) = (b"\x02\xc3\xa9\x01 \x05 \xe6\xbc\xa2 ", 0xD6E8_FEB8_6659_FD93);
+        let with_more = [&texts[..], &[b'z'; 2 * AT_ONCE]].concat(); // so that texts are put there at once
+        let [folding, other] = [&texts[..], &with_more].map(|texts| Folding::of(&places, texts, base, 0x9E37));
         let mut random = Random(3);
         for _ in 0..tries(3_000) {
             let length = *random.of(&[0, 9, 31, 64, 200]);
@@ -289,6 +292,8 @@ mod tests {
             let (mut codes, mut others, mut room) = (vec![], vec![], Room::default());
             let found = words(&folding, &text, &mut codes, &mut room);
             assert_eq!(found, words_with::<Portable>(&folding, &text, &mut others, &mut room), "{text:?}");
+            assert!(found.is_err() || codes == others, "{text:?}");
+            assert_eq!(found, words(&other, &text, &mut others, &mut room), "{text:?}");
             assert!(found.is_err() || codes == others, "{text:?}");
             assert_eq!(bits_of_numbers(&codes), bits_with::<Portable>(&codes));
         }
