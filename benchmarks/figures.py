@@ -90,7 +90,7 @@ class Figures:
         return None if start is None else max(0.0, found.seconds - start)
 
     def times(self, name: str, other: str) -> float | None:
-        """How many times the seconds of ``other``: the median over the rounds, where both ran in each."""
+        """How many times the seconds of ``other``: the median over turns, or over rounds that both took."""
         return self._times(name, other, "seconds")
 
     def cpu_times(self, name: str, other: str) -> float | None:
@@ -101,10 +101,11 @@ class Figures:
         one, two = self._sound(name), self._sound(other)
         if one is None or two is None:
             return None
-        if 1 == one.case.times == two.case.times and one.case.rounds == two.case.rounds:
-            alike = one.case.repeats == two.case.repeats
-            mine, others = (each.in_turn(kind) if alike else each.of_rounds(kind) for each in (one, two))
-            return statistics.median(a / b for a, b in zip(mine, others, strict=True))
+        mine, others = one.of_rounds(kind), two.of_rounds(kind)
+        if 1 == one.case.times == two.case.times and len(mine) == len(others):
+            if one.case.repeats == two.case.repeats:
+                mine, others = one.in_turn(kind), two.in_turn(kind)
+            return statistics.median(a / b for a, b in zip(mine, others, strict=True) if b)
         return quotient(getattr(one, kind), getattr(two, kind))
 
     def work_times(self, name: str, other: str) -> float | None:
