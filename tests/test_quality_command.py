@@ -348,3 +348,10 @@ def test_many_texts_are_looked_at_in_any_number_of_threads(tmp_path: Path) -> No
 
     assert found[0] == found[1] == found[2]
     assert all(any(code in line for line in found[0]) for code in ("QU201", "QU202"))
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/valid/*")), ids=lambda path: f"{path.parts[-3]}-{path.name}")
+def test_sound_data_of_every_format_are_checked_altogether(path: Path) -> None:
+    found = validate(path / "data" if (path / "data").exists() else path, quality=True).findings
+
+    assert [f.message for f in found if f.rule == "quality-not-checked"] == []

@@ -56,7 +56,7 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     names += ["runs", *(["qrels", "answers"] if chosen is not None else [])]
     if any(map(dataset.of_kind, ("corpus", "chunks", "queries"))):
         return {name: partial(reading.rows, name) for name in names}
-    return {name: SharedRows(reading, name, reading.columns) for name in names}
+    return {name: SharedRows(reading, name, reading.columns, one_by_one=True) for name in names}
 
 
 def _chosen(results: list[DataFile], wanted: str | None, dataset: Dataset) -> DataFile | None:
