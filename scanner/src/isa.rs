@@ -75,8 +75,14 @@ pub(crate) fn last_of(data: &[u8], number: usize) -> [u8; 32] {
         *to = *last;
         return found.get(32 - number..).and_then(<[u8]>::first_chunk).map_or([0; 32], |found| *found);
     }
-    let mut found = [0; 32];
-    for (to, from) in found.iter_mut().zip(&data[data.len() - number..]) {
+    padded(&data[data.len() - number..])
+}
+
+/// Few bytes, with zeros behind them.
+#[inline(always)]
+pub(crate) fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut found = [0; N];
+    for (to, from) in found.iter_mut().zip(bytes) {
         *to = *from;
     }
     found

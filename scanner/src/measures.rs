@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use crate::hash::{hash, Seeds};
-use crate::isa::{Isa, Level, Portable};
+use crate::isa::{padded, Isa, Level, Portable};
 use crate::texts::character;
 use crate::words::BLOCK;
 
@@ -129,13 +129,6 @@ pub fn look_with<I: Isa>(alphabet: &Alphabet, text: &str) -> Looked {
     let odd_spaces = reading.odd_spaces || doubled != 0;
     let is_seen = reading.seen != 0 || reading.uses & REPORTED != 0;
     Looked { characters: bytes.len() as u64 - others, blanks, odd_spaces, is_seen }
-}
-
-/// Few bytes, with zeros behind them.
-fn padded(bytes: &[u8]) -> [u8; BLOCK] {
-    let mut found = [0; BLOCK];
-    found.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
-    found
 }
 
 /// What was seen of a text so far.

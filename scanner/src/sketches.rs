@@ -2,6 +2,7 @@
 //! and bands of parts, one number for several. `quality/sketches.py` makes the same.
 
 use crate::isa::{Isa, Level, Portable};
+use crate::words::mixed;
 
 /// Codes that are spread together.
 const TOGETHER: usize = 64;
@@ -57,7 +58,7 @@ impl<'a> Sketching<'a> {
         let (number, shift, last) = (parts.len() as u64, 32 - self.bits, (1 << self.bits) - 1);
         let (mut found, mut places, mut values) = ([u32::MAX; MOST], [0; TOGETHER], [0; TOGETHER]);
         for code in &mut *codes {
-            *code = self.mixed(*code);
+            *code = mixed(*code, self.mixer);
         }
         for round in 0..last {
             for codes in codes.chunks_mut(TOGETHER) {
@@ -89,15 +90,9 @@ impl<'a> Sketching<'a> {
         parts.copy_from_slice(&found[..parts.len()]);
     }
 
-    #[inline(always)]
-    fn mixed(&self, code: u64) -> u64 {
-        let mixed = code.wrapping_mul(self.mixer);
-        mixed ^ (mixed >> 29)
-    }
-
     /// The numbers of the bands of a sketch.
     pub fn of_bands<'b>(&'b self, parts: &'b [u32]) -> impl Iterator<Item = u64> + 'b {
-        let of_band = |all: u64, part: &u32| self.mixed(all ^ u64::from(*part));
+        let of_band = |all: u64, part: &u32| mixed(all ^ u64::from(*part), self.mixer);
         parts.chunks(self.in_band).map(move |band| band.iter().fold(0, of_band))
     }
 }

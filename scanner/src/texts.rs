@@ -1,7 +1,7 @@
 //! Numbers of texts: their characters, their tokens and the script that most of their letters are of.
 
 use crate::hash::{code, Seeds};
-use crate::isa::{last_of, Isa, Level, Portable};
+use crate::isa::{last_of, padded, Isa, Level, Portable};
 
 /// What a character is, in the table that Python gives: its script (0: no letter), and these.
 pub(crate) const SCRIPT: u8 = 0x1F;
@@ -155,12 +155,7 @@ impl Letters {
 /// The character that begins with the first byte of these, which are UTF-8, and its bytes.
 #[inline(always)]
 pub fn character(bytes: &[u8]) -> (u32, usize) {
-    let of_four = bytes.first_chunk::<4>().copied();
-    let [first, second, third, fourth] = of_four.unwrap_or_else(|| {
-        let mut padded = [0; 4];
-        padded.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
-        padded
-    });
+    let [first, second, third, fourth] = bytes.first_chunk().copied().unwrap_or_else(|| padded(bytes));
     let (first, [second, third, fourth]) =
         (u32::from(first), [second, third, fourth].map(|byte| u32::from(byte & 0x3F)));
     if first < 0x80 {

@@ -30,17 +30,18 @@ impl<'a> Folding<'a> {
         Self { places, texts, mixer, base }
     }
 
-    #[inline(always)]
-    fn mixed(&self, number: u64) -> u64 {
-        let mixed = number.wrapping_mul(self.mixer);
-        mixed ^ (mixed >> 29)
-    }
-
     /// The number of a word, of its sum and whether it has a digit.
     #[inline(always)]
     fn of_sum(&self, (sum, digit): (u64, bool)) -> u64 {
-        self.mixed(sum) & !1 | u64::from(digit)
+        mixed(sum, self.mixer) & !1 | u64::from(digit)
     }
+}
+
+/// A number that is spread over all bits.
+#[inline(always)]
+pub fn mixed(number: u64, mixer: u64) -> u64 {
+    let mixed = number.wrapping_mul(mixer);
+    mixed ^ (mixed >> 29)
 }
 
 /// Put in place of numbers of words those of the runs of so many words.
