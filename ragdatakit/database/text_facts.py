@@ -54,11 +54,11 @@ class FactsWanted:
 
 
 def step_of(size: int, rows: int, most_bytes: int) -> int:
-    """Every how many-th text of so many rows is counted, of more than so many bytes in all. That rows are many makes it
-    a power of two, which is known before all of them are."""
+    """Every how many-th text of so many rows is counted, of more than so many bytes in all: a power of two, which is
+    known before all of them are; those that a lower one has chosen meanwhile have all that are wanted among them."""
     if size <= most_bytes:
         return 1
-    return max(-(-size // most_bytes), 1 << ((rows - 1) // _MOST_TEXTS).bit_length())
+    return 1 << (max(-(-size // most_bytes), -(-rows // _MOST_TEXTS)) - 1).bit_length()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +116,16 @@ class TextFacts:
         """Which of the next rows are probably wanted, or of those behind so many ``rows``."""
         from ragdatakit.scanner.blocks import Sampling
 
-        steps = self._steps(min(self._read / self._expected, 1)) if self._read else (1, 0)
-        return Sampling(self._rows if rows is None else rows, *steps)
+        share = min(self._read / self._expected, 1) if self._expected else 0
+        return Sampling(self._rows if rows is None else rows, self._step(share))
 
-    def _steps(self, share: float) -> tuple[int, int]:
-        """Every how many-th row is wanted, where this share of all was read: two guesses, the second 0 where one is
-        enough."""
+    def _step(self, share: float) -> int:
+        """Every how many-th row is probably wanted, or more are, where this share of all was read."""
         assert self.wanted is not None
-        unsure = _UNSURE * (1 - share)
-        shares = (share / (1 + part) for part in (-unsure, unsure))
-        least, most = (self.wanted.step(int(self.size / one), int(self._rows / one)) for one in shares)
-        return least, most if most != least else 0
+        if not share:
+            return self.wanted.step(self._expected // 2, 0)
+        sure = (1 - _UNSURE * (1 - share)) / share
+        return self.wanted.step(int(self.size * sure), int(self._rows * sure))
 
     def watched(
         self, names: Iterable[str], batches: Iterable[Sequence[PackedColumn]]
@@ -164,8 +163,7 @@ class TextFacts:
         import numpy as np
 
         assert self.wanted is not None
-        step, other = self._steps(known.share)
-        before, step = self._rows - column.length, 1 if other else step
+        before, step = self._rows - column.length, self._step(known.share)
         first = -before % step
         found = known.counted.get((first, step))
         if found is None:

@@ -90,18 +90,14 @@ class KeptValues:
 
 class Sampling(NamedTuple):
     """Of which texts of a block the text is wanted: before it there are so many ``rows``, and of all rows every so
-    many-th one is (``step``, and ``other``, where it may be that instead; 0: none)."""
+    many-th one is (``step``; 0: none)."""
 
     rows: int
     step: int
-    other: int = 0
 
     def of_next(self, rows: int) -> npt.NDArray[np.int64]:
         """Which of so many rows of a block are wanted."""
-        wanted = np.zeros(rows, np.bool_)
-        for step in filter(None, (self.step, self.other)):
-            wanted[-self.rows % step :: step] = True
-        return np.flatnonzero(wanted)
+        return np.arange(-self.rows % self.step, rows, self.step)
 
 
 NO_TEXT, EVERY_TEXT = Sampling(0, 0), Sampling(0, 1)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 41
+ABI = 42
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_plan_keep": (_FLAG, (_POINTER, _LENGTH)),
     "rd_kept": (_FLAG, (_POINTER, _LENGTH, ctypes.POINTER(View))),
     "rd_plan_facts": (_FLAG, (_POINTER, _LENGTH)),
-    "rd_sample": (_FLAG, (_POINTER, _FLAG, _LENGTH, _LENGTH, _LENGTH)),
+    "rd_sample": (_FLAG, (_POINTER, _FLAG, _LENGTH, _LENGTH)),
     "rd_facts": (_FLAG, (_POINTER, ctypes.POINTER(View))),
     "rd_plan_items": (_POINTER, (_POINTER, ctypes.c_char_p, _LENGTH)),
     "rd_plan_list": (_FLAG, (_POINTER, _LENGTH)),

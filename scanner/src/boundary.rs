@@ -180,13 +180,13 @@ pub unsafe extern "C" fn rd_plan_facts(plan: *mut Plan, field: u64) -> i32 {
 /// # Safety
 /// `block` came from `rd_block_new` and is not in use.
 #[no_mangle]
-pub unsafe extern "C" fn rd_sample(block: *mut Scanned, of_items: i32, before: u64, step: u64, other: u64) -> i32 {
+pub unsafe extern "C" fn rd_sample(block: *mut Scanned, of_items: i32, before: u64, step: u64) -> i32 {
     guarded(PANICKED, || {
         let Some(mut block) = block.as_mut() else { return MISUSED };
         if of_items != 0 {
             block = block.items.get_or_insert_with(Box::default);
         }
-        block.facts.chosen = Sample { before, steps: [step, other] };
+        block.facts.chosen = Sample { before, step };
         DONE
     })
 }

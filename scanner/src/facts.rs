@@ -4,17 +4,17 @@ use crate::hash::{code, Seeds};
 use crate::isa::Isa;
 use crate::texts::is_empty;
 
-/// Which of the texts are kept all the same: those whose place among all rows is a multiple of one of `steps`; `before` are
-/// the rows of other blocks.
+/// Which of the texts are kept all the same: those whose place among all rows is a multiple of `step`, which is none where
+/// that is 0; `before` are the rows of other blocks.
 #[derive(Clone, Copy, Default)]
 pub struct Sample {
     pub before: u64,
-    pub steps: [u64; 2],
+    pub step: u64,
 }
 
 impl Sample {
     fn has(&self, row: u64) -> bool {
-        self.steps.iter().any(|&step| step != 0 && (self.before + row) % step == 0)
+        self.step != 0 && (self.before + row) % self.step == 0
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn what_a_row_has_given_is_taken_back() {
         let seeds = Seeds::of(1, u64::MAX);
-        let mut facts = Facts { chosen: Sample { before: 1, steps: [2, 0] }, ..Facts::default() };
+        let mut facts = Facts { chosen: Sample { before: 1, step: 2 }, ..Facts::default() };
         facts.push::<Portable>(&seeds, 0, "aé".as_bytes());
         facts.close(0, 0);
         facts.push::<Portable>(&seeds, 1, b" ");

@@ -225,7 +225,7 @@ fn fuzz_tagged() {
     assert!(plans[1].keep(3) && plans[1].keep(1) && plans[1].make_facts(2));
     let mut random = Random(0xD1B5_4A32_D192_ED03);
     let mut block = Scanned::new();
-    block.facts.chosen.steps[0] = 2;
+    block.facts.chosen.step = 2;
     for _ in 0..tries(30_000) {
         let data = damaged(&mut random, &DOCUMENTS);
         let plan = random.of(&plans);

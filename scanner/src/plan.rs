@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 41;
+pub const ABI: u32 = 42;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
