@@ -378,8 +378,7 @@ class BlockScanner:
         called(self._library.rd_facts(address, views))
         lengths, codes, empty, rows = (numbers(views[place]).view(np.int64) for place in (0, 1, 3, 5))
         ends, sample_ends = (numbers(views[place], before=1).view(np.int64) for place in (2, 6))
-        starts = numbers(views[4], behind=1).view(np.int64)
-        starts[-1] = length
+        starts = np.append(numbers(views[4]).view(np.int64), length)
         data = ctypes.string_at(views[7].start, views[7].length) if views[7].length else b""
         sample = TextSample(rows, sample_ends.astype(np.int32), data)
         return ScannedFacts(lengths, codes.view(WIDE), ends, empty, starts[:-1], starts[1:], sample)

@@ -15,13 +15,14 @@ WIDE = np.dtype([("first", np.uint64), ("second", np.uint64)])
 """A code of a text: 128 bits, in two words."""
 
 
-def numbers(view: Any, before: int = 0, behind: int = 0) -> Numbers:
-    """Those that a view shows, with so many zeros before and behind them."""
+def numbers(view: Any, before: int = 0) -> Numbers:
+    """Those that a view shows, behind so many zeros."""
     length = view.length
-    found = np.empty(before + length + behind, np.uint64)
+    found = np.empty(before + length, np.uint64)
+    if before:
+        found[:before] = 0
     if length:  # an array of ctypes at its place would be of a new type for each length, which takes ten times as long
         ctypes.memmove(found.ctypes.data + 8 * before, view.start, 8 * length)
-    found[:before] = found[before + length :] = 0
     return found
 
 
