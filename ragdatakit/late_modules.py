@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from _thread import _local
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
@@ -71,8 +71,12 @@ def without(name: str) -> Iterator[None]:
 
 
 def import_decoder() -> None:
-    """Import what the readers of tables decode JSON with, without what takes as long, for types that we do not use."""
-    with without("typing_extensions"):
+    """Import what the readers of tables decode JSON with, without what takes as long, for types and formats that they do
+    not use."""
+    with (
+        without("typing_extensions"),
+        put_off("msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml"),
+    ):
         import msgspec  # noqa: F401
 
 
@@ -93,10 +97,13 @@ def cleandoc(text: str) -> str:
     return "\n".join([first.lstrip(), *(line[margin:] for line in others)]).strip("\n")
 
 
-def _quote_from_bytes(path: bytes) -> str:
-    from urllib.parse import quote_from_bytes
+def _later(module: str, *names: str) -> dict[str, Callable[..., Any]]:
+    """Functions of a module that is imported when one is called."""
 
-    return quote_from_bytes(path)
+    def one(name: str) -> Callable[..., Any]:
+        return lambda *given, **named: getattr(importlib.import_module(module), name)(*given, **named)
+
+    return {name: one(name) for name in names}
 
 
 def _close_matches(word: str, *given: Any, **named: Any) -> list[str]:
@@ -124,11 +131,15 @@ _USED: dict[str, dict[str, Any]] = {
     "datetime": {"datetime": _OfDatetime("datetime", (), {})},
     "difflib": {"get_close_matches": _close_matches},
     "ntpath": {},  # for paths of Windows
+    "msgspec.inspect": {},
+    "msgspec.toml": {},
+    "msgspec.yaml": {},
+    "msgspec._json_schema": _later("msgspec._json_schema", "schema", "schema_components"),
     # click's messages are in English, as ours are: a look-up would search the disk for each of them
     "gettext": {"gettext": lambda text: text, "ngettext": lambda one, several, number: one if number == 1 else several},
     "inspect": {"cleandoc": cleandoc, "isfunction": lambda value: isinstance(value, FunctionType)},
     "threading": {"local": _local},
-    "urllib.parse": {"quote_from_bytes": _quote_from_bytes},  # for the URL of a path
+    "urllib.parse": _later("urllib.parse", "quote_from_bytes"),  # for the URL of a path
     "uuid": {"UUID": object},  # click names it in the bases of a class; whoever asks later gets that of the module
 }
 """What is used of each at once."""

@@ -224,6 +224,23 @@ assert msgspec.json.decode(b'{"names": ["a", null]}', type=Some).names == ["a", 
     assert spawn(code=("-c", code)).code == 0
 
 
+def test_what_the_decoder_does_without_is_there_when_it_is_asked_for() -> None:
+    code = """
+import sys
+from ragdatakit.late_modules import import_decoder
+import_decoder()
+import msgspec
+assert not {"msgspec._json_schema", "msgspec.inspect", "msgspec.toml", "msgspec.yaml"} & sys.modules.keys()
+assert msgspec.json.schema(int) == {"type": "integer"}
+assert msgspec.json.schema_components([int]) == (({"type": "integer"},), {})
+assert msgspec.toml.decode("a = 1") == {"a": 1}
+import msgspec.inspect
+assert msgspec.inspect.type_info(int) == msgspec.inspect.IntType()
+"""
+
+    assert spawn(code=("-c", code)).code == 0
+
+
 def test_docstrings_of_numpy_are_nowhere_missed() -> None:
     code = """
 from ragdatakit.late_modules import leave_out
