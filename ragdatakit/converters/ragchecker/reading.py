@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import Options
@@ -29,6 +31,7 @@ from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_together import Filling, SharedRows
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import Answer, Chunk, Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import NotMeantError
 from ragdatakit.schemas.ragchecker.format import RAGCHECKER
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
 
 _OF_QUERY = ("query_id", "query", "gt_answer", "hits")
 _Row = tuple[int, str, dict[str, Raw]]
+_OfRow = Callable[[_Row], Iterable[Any]]
+_AT_ONCE = 1 << 22
+"""Bytes of rows of which the rows of several tables are made at once."""
 _WORTH = 1 << 20
 """Bytes of results below which reading rows takes no longer than columns."""
 
@@ -56,7 +62,7 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     names += ["runs", *(["qrels", "answers"] if chosen is not None else [])]
     if any(map(dataset.of_kind, ("corpus", "chunks", "queries"))):
         return {name: partial(reading.rows, name) for name in names}
-    return {name: SharedRows(reading, name, reading.columns, one_by_one=True) for name in names}
+    return {name: SharedRows(reading, name, reading.columns) for name in names}
 
 
 def _chosen(results: list[DataFile], wanted: str | None, dataset: Dataset) -> DataFile | None:
@@ -76,6 +82,7 @@ class RagCheckerReading:
     def __init__(self, dataset: Dataset, results: DataFile | None, records: RecordReader, ids: str) -> None:
         self._records = records
         self._results = results
+        self._file = results or dataset.of_kind("queries")[0]
         self._queries = dataset.of_kind("queries")
         self._corpus = dataset.of_kind("corpus")
         self._chunks = dataset.of_kind("chunks")
@@ -88,10 +95,24 @@ class RagCheckerReading:
         return rows
 
     def together(self, tables: Collection[str]) -> Iterator[Mapping[str, Sequence[Any]]]:
-        """Raises `Unproved`: what documents are called is known when all rows are read."""
-        from ragdatakit.database.dataset_database import Unproved
+        """The rows of several, where there is nothing but results."""
+        of_tables = {table: getattr(self, f"_{table}_of")() for table in tables}
+        made: dict[str, list[Any]] = {table: [] for table in tables}
+        size = 0
+        for row in self._rows():
+            for table, of_row in of_tables.items():
+                made[table] += of_row(row)
+            size += sum(memoryview(raw).nbytes for raw in row[2].values())
+            if size > _AT_ONCE:
+                yield made
+                made, size = {table: [] for table in tables}, 0
+        yield made
 
-        raise Unproved
+    @property
+    def _is_scanned(self) -> bool:
+        """Whether the rows may come from the scanner."""
+        file = self._results
+        return file is not None and self._ids == "auto" and size_of(file.path) >= _WORTH and library() is not None
 
     def columns(self, tables: Mapping[str, Filling]) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
         """The rows of several for a report, as columns, in one reading of the file."""
@@ -99,12 +120,11 @@ class RagCheckerReading:
         from ragdatakit.converters.ragchecker.scanned_rows import RowColumns  # needs numpy
         from ragdatakit.database.dataset_database import Unproved
 
-        file = self._results
-        if file is None or self._ids != "auto" or size_of(file.path) < _WORTH:
+        if not self._is_scanned:
             raise Unproved
         unheard = self._records.unheard()
         try:
-            found = RowColumns(file, unheard, tables)
+            found = RowColumns(self._file, unheard, tables)
             yield from found.batches()
         except OfRowError:
             self._by_row = True
@@ -135,14 +155,16 @@ class RagCheckerReading:
 
     def questions(self) -> Iterator[Question]:
         """Those of the results, then those of the queries that have no result."""
-        seen: set[str] = set()
-        for number, question_id, fields in self._rows():
-            seen.add(question_id)
-            assert self._results is not None
-            yield self._question(self._results, number, question_id, fields, OF_ROW)
+        seen, of_row = set[str](), self._questions_of()
+        for row in self._rows():
+            seen.add(row[1])
+            yield from of_row(row)
         for number, question_id, fields in self._rows("queries"):
             if question_id not in seen:
                 yield self._question(self._queries[0], number, question_id, fields, _OF_QUERY)
+
+    def _questions_of(self) -> _OfRow:
+        return lambda row: (self._question(self._file, *row, OF_ROW),)
 
     def _question(
         self, file: DataFile, number: int, question_id: str, fields: dict[str, Raw], known: tuple[str, ...]
@@ -154,19 +176,21 @@ class RagCheckerReading:
 
     def answers(self) -> Iterator[Answer]:
         """The responses; claims, labels and metrics are about them."""
-        for _, question_id, fields in self._rows():
-            if (answer := answer_of(question_id, fields)) is not None:
-                yield answer
+        return chain.from_iterable(map(self._answers_of(), self._rows()))
 
-    def _retrieved(self) -> Iterator[tuple[str, Passages]]:
-        """By question, what was retrieved for it."""
+    @staticmethod
+    def _answers_of() -> _OfRow:
+        return lambda row: filter(None, (answer_of(*row[1:]),))
+
+    def _retrieved(self) -> Iterator[_Row]:
+        """The rows with what was retrieved, those of results first."""
         seen: set[str] = set()
-        for _, question_id, fields in self._rows():
-            seen.add(question_id)
-            yield question_id, passages_of(fields.get("retrieved_context"))
-        for _, question_id, fields in self._rows("queries"):
+        for row in self._rows():
+            seen.add(row[1])
+            yield row
+        for number, question_id, fields in self._rows("queries"):
             if question_id not in seen and "hits" in fields:
-                yield question_id, passages_of(fields["hits"])
+                yield number, question_id, {"retrieved_context": fields["hits"]}
 
     @cached_property
     def _by_row(self) -> bool:
@@ -175,9 +199,17 @@ class RagCheckerReading:
             return False
         if self._ids == "row":
             return True
+        if self._is_scanned:
+            from ragdatakit.database.dataset_database import Unproved
+
+            with suppress(Unproved):
+                for _ in self.columns({}):  # which finds out
+                    pass
+            if "_by_row" in vars(self):
+                return self._by_row
         seen: dict[str, int] = {}
-        for _, passages in self._retrieved():
-            for passage in passages:
+        for row in self._retrieved():
+            for passage in _passages_of(row):
                 name, text = passage.name, hash(passage.text)
                 if name is not None and seen.setdefault(name, text) != text:
                     return True
@@ -185,9 +217,12 @@ class RagCheckerReading:
 
     def runs(self) -> Iterator[Run]:
         """What was retrieved, in order."""
-        by_row = self._by_row  # for which all rows are read: before one is held
-        for question_id, passages in self._retrieved():
-            yield from runs_of(question_id, passages, by_row)
+        of_row = self._runs_of()  # for which all rows are read: before one is held
+        return chain.from_iterable(map(of_row, self._retrieved()))
+
+    def _runs_of(self) -> _OfRow:
+        by_row = self._by_row
+        return lambda row: runs_of(row[1], _passages_of(row), by_row)
 
     def documents(self) -> Iterator[Document]:
         """The corpus; where there is none, every passage that was retrieved."""
@@ -201,16 +236,22 @@ class RagCheckerReading:
                     more = [(n, raw) for n, raw in fields.items() if n not in ("doc_id", "title", "text")]
                     yield Document(doc_id, text, string_of(fields.get("title")), object_text(more))
             return
-        seen: set[str] = set()
-        file, by_row = self._results or self._queries[0], self._by_row
-        for question_id, passages in self._retrieved():
-            for place, passage in enumerate(passages):
-                target = target_of(question_id, place, passage.name, by_row)
+        of_row = self._documents_of()
+        yield from chain.from_iterable(map(of_row, self._retrieved()))
+
+    def _documents_of(self) -> _OfRow:
+        seen, by_row = set[str](), self._by_row
+
+        def found(row: _Row) -> Iterator[Document]:
+            for place, passage in enumerate(_passages_of(row)):
+                target = target_of(row[1], place, passage.name, by_row)
                 if target in seen:
                     continue
                 seen.add(target)
-                self._records.tell_once("derived", "documents", None, WHY_DOCUMENT, file, len(seen), target)
+                self._records.tell_once("derived", "documents", None, WHY_DOCUMENT, self._file, len(seen), target)
                 yield Document(target, passage.text or "", string_of(passage.more.get("title")))
+
+        return found
 
     def chunks(self) -> Iterator[Chunk]:
         """The chunks of the corpus."""
@@ -228,16 +269,26 @@ class RagCheckerReading:
 
     def qrels(self) -> Iterator[Qrel]:
         """Passages that entail a claim of the right answer, as RAGChecker takes them for relevant."""
-        kind, by_row, made = "chunk" if self._chunks else "document", self._by_row, 0
-        for _, question_id, fields in self._rows():
-            passages, seen = [*passages_of(fields.get("retrieved_context"))], set[str]()
+        of_row = self._qrels_of()
+        return chain.from_iterable(map(of_row, self._rows()))
+
+    def _qrels_of(self) -> _OfRow:
+        kind, by_row, numbers = "chunk" if self._chunks else "document", self._by_row, count()
+
+        def found(row: _Row) -> Iterator[Qrel]:
+            _, question_id, fields = row
+            passages, seen = [*_passages_of(row)], set[str]()
             for place in relevant_places(fields, passages):
                 target = target_of(question_id, place, passages[place].name, by_row)
                 if target in seen:
                     continue
                 seen.add(target)
-                assert self._results is not None
                 example = f"{question_id} {target}"
-                self._records.tell_once("derived", "qrels", None, WHY_QREL, self._results, made, example)
-                made += 1
+                self._records.tell_once("derived", "qrels", None, WHY_QREL, self._file, next(numbers), example)
                 yield Qrel(question_id, target, 1, kind)
+
+        return found
+
+
+def _passages_of(row: _Row) -> Passages:
+    return passages_of(row[2].get("retrieved_context"))

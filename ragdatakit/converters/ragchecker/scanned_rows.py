@@ -95,7 +95,7 @@ _Others = Sequence[tuple[int, bytes]]
 
 
 class RowColumns:
-    """Batches of the rows of tables that a file of results gives."""
+    """Batches of the rows of tables that a file of results gives; of none it only finds out ``by_row``."""
 
     def __init__(self, file: DataFile, records: RecordReader, tables: Mapping[str, Filling]) -> None:
         self._file, self._records, self._tables = file, records, tables
@@ -244,6 +244,8 @@ class RowColumns:
         of_passages = [*chain.from_iterable(map(repeat, ids, counts.tolist()))]
         names, codes = names_between(items.kept["doc_id"], start, end), items.facts.codes["first"][start:end].tolist()
         targets, fresh = self._named(of_passages, ranks.tolist(), names, codes)
+        if not parts:
+            return
         text = known_texts_between(items.kept["text"], items.facts, start, end, share)
         packed_ids, packed_targets = packed(Kind.TEXT, ids), packed(Kind.TEXT, targets)
         if len(fresh) == len(targets):  # both tables have the same texts then, which are in memory once

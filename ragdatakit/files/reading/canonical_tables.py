@@ -292,7 +292,7 @@ def _read_together(sources: Mapping[str, RowSource], tables: Collection[str]) ->
     groups: dict[int, list[str]] = {}
     found: dict[str, ColumnSource] = {}
     for name, source in sources.items():
-        if name in tables and isinstance(source, SharedRows) and not source.one_by_one:
+        if name in tables and isinstance(source, SharedRows):
             groups.setdefault(id(source.group), []).append(name)
     for names in groups.values():
         source = sources[names[0]]

@@ -34,12 +34,11 @@ class Filling(Protocol):
 class SharedRows:
     """The source of one of these tables. Where something is made of its rows, the source is another one: so whoever
     finds it may read them together. ``columns`` gives batches of columns for the several of these tables that are
-    filled; it raises `Unproved` where it cannot. ``one_by_one``: the rows of several never come together."""
+    filled; it raises `Unproved` where it cannot."""
 
     group: TablesTogether
     table: str
     columns: Callable[[Mapping[str, Filling]], Iterator[Mapping[str, Any]]] | None = None
-    one_by_one: bool = False
 
     def __call__(self) -> Iterator[Any]:
         """Its rows, from the beginning."""
