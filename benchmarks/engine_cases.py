@@ -163,7 +163,7 @@ def _faulty(scale: float) -> list[Case]:
         cases += [
             Case(faulty("report", one.name), _READ, _with_faults(whole), words=report, against=reported(one.name),
                  repeats=3),
-            *_with_and_without("query", one.name, whole, asked),
+            *(replace(case, repeats=3) for case in _with_and_without("query", one.name, whole, asked)),
             *_with_and_without("conversion", one.name, part, made),
         ]  # fmt: skip
         if one.name in DIFFERING:

@@ -16,10 +16,13 @@ from ragdatakit.database import dataset_database
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.arrays import WrappedSource
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowsAtHand
+from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.schemas.canonical import Run
 from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import Summary
 from tests.block_mutations import tries
+from tests.conversion_tools import read_tables
 from tests.scanner_tools import needs_scanner
 from tests.value_mutations import damaged_value
 
@@ -148,6 +151,57 @@ def test_damaged_files_are_reported_alike(seed: int, tmp_path: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             by_columns(patch, rng.choice((200, 2000, 1 << 21)))
             assert reported(folder) == plain, folder
+
+
+def read(folder: Path, together: bool) -> Any:
+    """The rows of all tables, and what was lost."""
+    tables = read_tables(folder, "ragchecker")
+    found: dict[str, list[Any]] = {table: [] for table in tables.sources}
+    source = tables.sources["questions"]
+    try:
+        if together:
+            assert isinstance(source, SharedRows)
+            for rows in source.group.together(found):
+                for table, some in rows.items():
+                    found[table] += some
+        else:
+            for table, some in found.items():
+                some += tables.sources[table]()
+    except RagdataError as error:
+        return str(error)
+    return found, sorted(map(repr, (loss.as_dict() for loss in tables.losses)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_that_are_read_together_are_those_that_are_read_one_by_one(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = Random(seed)
+    monkeypatch.setattr(reading, "_AT_ONCE", 3000)
+    for number in range(tries(12) // 4):
+        own_ids = rng.random() < 0.5
+        rows = [row(place, rng, own_ids) for place in range(rng.randrange(1, 12))]
+        for place in rng.sample(range(len(rows)), min(len(rows), rng.randrange(3))):
+            rows[place] = damaged_value(rows[place], rng, 1)
+        folder = written(tmp_path / f"{seed}-{number}", rows)
+        monkeypatch.setattr(reading, "_WORTH", 1 << 20)
+        one_by_one = read(folder, together=False)
+        monkeypatch.setattr(reading, "_WORTH", rng.choice((0, 1 << 20)))
+        assert read(folder, together=True) == one_by_one, folder
+        assert read(folder, together=False) == one_by_one, folder
+
+
+def test_ids_are_of_their_row_where_inputs_beside_results_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path / "set", [row(number * 5, Random(1), own_ids=False) for number in range(3)])
+    other = {"doc_id": "d0", "text": "another text"}
+    hits = [{"query_id": "more", "query": "Who?", "gt_answer": "Joss", "hits": [other]}]
+    (folder / "some_queries.json").write_text(json.dumps({"input_data": hits}))
+    by_rows = read(folder, together=False)
+    assert "q0/d0" in {document.doc_id for document in by_rows[0]["documents"]}
+    by_columns(monkeypatch)
+    assert read(folder, together=False) == by_rows
 
 
 def test_ids_that_turn_out_to_be_of_their_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

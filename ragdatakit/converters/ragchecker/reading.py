@@ -82,12 +82,16 @@ class RagCheckerReading:
     def __init__(self, dataset: Dataset, results: DataFile | None, records: RecordReader, ids: str) -> None:
         self._records = records
         self._results = results
-        self._file = results or dataset.of_kind("queries")[0]
         self._queries = dataset.of_kind("queries")
         self._corpus = dataset.of_kind("corpus")
         self._chunks = dataset.of_kind("chunks")
         self._ids = ids
         self._held: dict[str, list[_Row]] = {}
+
+    @property
+    def _file(self) -> DataFile:
+        """Where passages are that were retrieved."""
+        return self._results or self._queries[0]
 
     def rows(self, table: str) -> Iterator[Any]:
         """The rows of one table."""
@@ -110,9 +114,10 @@ class RagCheckerReading:
 
     @property
     def _is_scanned(self) -> bool:
-        """Whether the rows may come from the scanner."""
+        """Whether the rows may come from the scanner: of results that are alone, and long."""
         file = self._results
-        return file is not None and self._ids == "auto" and size_of(file.path) >= _WORTH and library() is not None
+        is_alone = file is not None and not self._queries and self._ids == "auto"
+        return is_alone and size_of(self._file.path) >= _WORTH and library() is not None
 
     def columns(self, tables: Mapping[str, Filling]) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
         """The rows of several for a report, as columns, in one reading of the file."""
@@ -176,7 +181,7 @@ class RagCheckerReading:
 
     def answers(self) -> Iterator[Answer]:
         """The responses; claims, labels and metrics are about them."""
-        return chain.from_iterable(map(self._answers_of(), self._rows()))
+        yield from chain.from_iterable(map(self._answers_of(), self._rows()))
 
     @staticmethod
     def _answers_of() -> _OfRow:
@@ -218,7 +223,7 @@ class RagCheckerReading:
     def runs(self) -> Iterator[Run]:
         """What was retrieved, in order."""
         of_row = self._runs_of()  # for which all rows are read: before one is held
-        return chain.from_iterable(map(of_row, self._retrieved()))
+        yield from chain.from_iterable(map(of_row, self._retrieved()))
 
     def _runs_of(self) -> _OfRow:
         by_row = self._by_row
@@ -270,7 +275,7 @@ class RagCheckerReading:
     def qrels(self) -> Iterator[Qrel]:
         """Passages that entail a claim of the right answer, as RAGChecker takes them for relevant."""
         of_row = self._qrels_of()
-        return chain.from_iterable(map(of_row, self._rows()))
+        yield from chain.from_iterable(map(of_row, self._rows()))
 
     def _qrels_of(self) -> _OfRow:
         kind, by_row, numbers = "chunk" if self._chunks else "document", self._by_row, count()
