@@ -12,6 +12,7 @@ import sys
 from _thread import _local
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -71,8 +72,7 @@ def without(name: str) -> Iterator[None]:
 
 
 def import_decoder() -> None:
-    """Import what the readers of tables decode JSON with, without what takes as long, for types and formats that they do
-    not use."""
+    """Import what the readers of tables decode JSON with, without what takes as long, for types and other formats."""
     with (
         without("typing_extensions"),
         put_off("msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml"),
@@ -100,10 +100,10 @@ def cleandoc(text: str) -> str:
 def _later(module: str, *names: str) -> dict[str, Callable[..., Any]]:
     """Functions of a module that is imported when one is called."""
 
-    def one(name: str) -> Callable[..., Any]:
-        return lambda *given, **named: getattr(importlib.import_module(module), name)(*given, **named)
+    def call(name: str, *given: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*given, **named)
 
-    return {name: one(name) for name in names}
+    return {name: partial(call, name) for name in names}
 
 
 def _close_matches(word: str, *given: Any, **named: Any) -> list[str]:
