@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -90,7 +89,7 @@ class RagCheckerReading:
 
     @property
     def _file(self) -> DataFile:
-        """Where passages are that were retrieved."""
+        """The one that has the rows."""
         return self._results or self._queries[0]
 
     def rows(self, table: str) -> Iterator[Any]:
@@ -205,13 +204,7 @@ class RagCheckerReading:
         if self._ids == "row":
             return True
         if self._is_scanned:
-            from ragdatakit.database.dataset_database import Unproved
-
-            with suppress(Unproved):
-                for _ in self.columns({}):  # which finds out
-                    pass
-            if "_by_row" in vars(self):
-                return self._by_row
+            return self._is_by_row()
         seen: dict[str, int] = {}
         for row in self._retrieved():
             for passage in _passages_of(row):
@@ -219,6 +212,17 @@ class RagCheckerReading:
                 if name is not None and seen.setdefault(name, text) != text:
                     return True
         return False
+
+    def _is_by_row(self) -> bool:
+        """The same by the scanner. Who reads the rows reports what is to be said of them."""
+        from ragdatakit.converters.ragchecker.passage_names import OfRowError
+        from ragdatakit.converters.ragchecker.scanned_rows import RowColumns  # needs numpy
+
+        found = RowColumns(self._file, self._records.unheard(), {})
+        try:
+            return any(found.by_row for _ in found.batches())
+        except OfRowError:
+            return True
 
     def runs(self) -> Iterator[Run]:
         """What was retrieved, in order."""
