@@ -159,7 +159,7 @@ class TextFacts:
             self._add_places(before + first, records)
 
     def _count(self, column: PackedColumn, known: KnownTexts) -> None:
-        """Count those of the texts that probably are wanted, or all: the thread that reads is ahead of this one."""
+        """Count those of the texts that probably are wanted, or more: the thread that reads is ahead of this one."""
         import numpy as np
 
         assert self.wanted is not None

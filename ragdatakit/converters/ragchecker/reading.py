@@ -105,7 +105,7 @@ class RagCheckerReading:
         for row in self._rows():
             for table, of_row in of_tables.items():
                 made[table] += of_row(row)
-            size += sum(memoryview(raw).nbytes for raw in row[2].values())
+            size += _bytes_in(row[2])
             if size > _AT_ONCE:
                 yield made
                 made, size = {table: [] for table in tables}, 0
@@ -147,7 +147,7 @@ class RagCheckerReading:
         for file in files:
             for fields in self._records.wrapped(file, RAGCHECKER.file(kind)):
                 row = number, id_of(self._records, file, number, fields), fields
-                size += sum(memoryview(raw).nbytes for raw in fields.values())
+                size += _bytes_in(fields)
                 if size <= self._records.most_held:
                     held.append(row)
                 else:
@@ -297,6 +297,10 @@ class RagCheckerReading:
                 yield Qrel(question_id, target, 1, kind)
 
         return found
+
+
+def _bytes_in(fields: dict[str, Raw]) -> int:
+    return sum(memoryview(raw).nbytes for raw in fields.values())
 
 
 def _passages_of(row: _Row) -> Passages:
