@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -531,6 +532,34 @@ def test_titles_of_several_documents_are_numbered(tmp_path: Path) -> None:
     assert (loss.table, loss.column, loss.count) == ("documents", "title", 2)
     again = map_back(read_tables(tmp_path).sources, read_renamed(tmp_path))
     assert [d.doc_id for d in again["documents"]()] == [d.doc_id for d in documents]
+
+
+@pytest.mark.parametrize("repeated", [(1, 0), (70, 2), (150, 149), (64, 63), (63, 64)])
+def test_of_passages_with_one_id_the_first_is_written(repeated: tuple[int, int], tmp_path: Path) -> None:
+    later, other = repeated
+    ids = [f"c{number}" for number in range(200)]
+    ids[later] = ids[other]
+    ids[7] = "nan"  # which pandas takes for a missing name
+    chunks = [Chunk(name, f'text "{place}"', "a" if place < 100 else "b") for place, name in enumerate(ids)]
+    titles = [Document("a", "A.", "Title of a"), Document("b", "B.")]
+    edges = [Edge("osprey", "towed", "c5"), Edge("lena", "towed", "osprey")]
+    tables = tables_of("notes", "datamind", chunks=chunks, documents=titles, edges=edges)
+
+    write_tables(tables, "gfm-rag", tmp_path, mentions="text")
+
+    firsts: dict[str, Chunk] = {}
+    for chunk in chunks:
+        firsts.setdefault({"nan": "n:nan", "c5": "c5 (document)"}.get(chunk.chunk_id, chunk.chunk_id), chunk)
+    texts = {name: chunk.text for name, chunk in firsts.items()}
+    assert json.loads((tmp_path / "raw/documents.json").read_text()) == texts
+    with (tmp_path / "processed/stage1/nodes.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["type"] == "document"]
+    title_of: dict[str, dict[str, str]] = {"a": {"title": "Title of a"}, "b": {}}
+    assert {row["name"]: json.loads(row["attributes"]) for row in rows} == {
+        name: {**title_of[chunk.doc_id or ""], "content": chunk.text} for name, chunk in firsts.items()
+    }
+    assert len(rows) == len(texts)
+    assert ("dropped", "chunks", None, 1) in _losses(tables)
 
 
 def test_a_document_does_not_swallow_a_node_that_is_called_like_it(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Columns], 
     """By format, what its reader yields and what its writer takes."""
     gave: dict[str, Columns] = {name: defaultdict(set) for name in CONVERTERS}
     took: dict[str, Columns] = {name: defaultdict(set) for name in CONVERTERS}
-    original, all_columns = CanonicalTables.take, CanonicalTables.take_columns
+    original, by_columns = CanonicalTables.take, CanonicalTables.take_columns
     with pytest.MonkeyPatch.context() as patch:
         for name in CONVERTERS:
             converter = get_converter(name)
@@ -137,12 +137,12 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Columns], 
                 took[writer][table] |= {*columns} - {"field_order"}
                 return original(self, table, *columns)
 
-            def take_all(self: CanonicalTables, table: str, writer: str = name) -> Iterator[Any]:
-                took[writer][table] |= {*TABLES[table].columns} - {"field_order"}
-                return all_columns(self, table)
+            def take_columns(self: CanonicalTables, table: str, *columns: str, writer: str = name) -> Iterator[Any]:
+                took[writer][table] |= {*columns} - {"field_order"}
+                return by_columns(self, table, *columns)
 
             patch.setattr(CanonicalTables, "take", take)
-            patch.setattr(CanonicalTables, "take_columns", take_all)
+            patch.setattr(CanonicalTables, "take_columns", take_columns)
             for tables, profile, values in every_way(converter) if converter.write is not None else ():
                 folder = tmp_path_factory.mktemp(name)
                 write_tables(tables, name, folder, profile, **values)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.outputs import file_writers
+from ragdatakit.outputs.file_writers import encoded
 from ragdatakit.outputs.written_files import Output, is_safe_name, safe_part
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
@@ -193,6 +194,23 @@ def test_objects_are_laid_out_as_python_does_it(
     assert json.loads(_written(raw, indent, folder)) == values
 
 
+@given(members=st.dictionaries(_TEXT, _TEXT, max_size=6), indent=_INDENT, together=st.integers(1, 3))
+def test_members_that_are_texts_are_written_together_as_one_by_one(
+    members: dict[str, str], indent: int | None, together: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    one_by_one = _written(members, indent, folder)
+    names = list(members)
+    out = output(folder)
+    with out.object("many.json", indent) as file:
+        for first in range(0, len(names), together):
+            some = names[first : first + together]
+            file.write_texts(some, [members[name] for name in some])
+
+    assert (folder / "many.json").read_bytes() == one_by_one
+    assert out.files["many.json"].records == len(members)
+
+
 def test_an_element_of_many_megabytes_is_not_laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_writers, "MOST_LAID_OUT", 20)
     values = [{"ids": [1, 2]}, {"ids": list(range(20))}]
@@ -249,6 +267,39 @@ def test_cells_are_read_again_as_they_were(
     assert read == [["a", "b\r"], *rows]
     assert data.endswith(b"\n")
     assert out.files["a.csv"].records == len(rows)
+
+
+@given(
+    rows=st.lists(st.tuples(_CELL, st.dictionaries(_TEXT, _TEXT, min_size=1, max_size=2)), max_size=6),
+    cell=_CELL,
+    delimiter=st.sampled_from([",", "\t", ";", "|"]),
+    together=st.integers(1, 3),
+)
+@example(rows=[("a", {"b": '"'}), ("\r", {"\n": "c"}), ('"', {"": ""})], cell="document", delimiter=",", together=2)
+def test_rows_with_objects_are_written_together_as_one_by_one(
+    rows: list[tuple[str, dict[str, str]]],
+    cell: str,
+    delimiter: str,
+    together: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    for old in folder.glob("*.csv"):
+        old.unlink()
+    out = output(folder)
+    with out.csv("one.csv", ("a", "b", "c"), delimiter) as table:
+        for name, value in rows:
+            table.write((name, cell, *map(bytes.decode, encoded([value]))))
+    with out.csv("many.csv", ("a", "b", "c"), delimiter) as table:
+        for first in range(0, len(rows), together):
+            names, values = zip(*rows[first : first + together], strict=True)
+            table.write_with_json(names, cell, encoded(values))
+
+    assert out.files["many.csv"].records == len(rows)
+    text = (folder / "many.csv").read_bytes().decode()
+    assert list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)) == list(
+        csv.reader(io.StringIO((folder / "one.csv").read_bytes().decode(), newline=""), delimiter=delimiter)
+    )
 
 
 def test_a_lone_empty_cell_is_no_blank_line(tmp_path: Path) -> None:

@@ -23,6 +23,11 @@ _ROWS = 1 << 10
 _LONG_CELL = 200
 
 
+def encoded(values: Sequence[Any]) -> list[bytes]:
+    """Each of some values as compact JSON."""
+    return _ENCODER.encode_lines(values).split(b"\n")[:-1]
+
+
 class FileWriter:
     """One file that is being written; ``records`` counts what was written to it."""
 
@@ -132,7 +137,19 @@ class ObjectWriter(ArrayWriter):
 
     def write_member(self, name: str, value: Any) -> None:
         """A member."""
-        self._add(_ENCODER.encode(name) + (b":" if self.indent is None else b": "), value)
+        self._add(_ENCODER.encode(name) + self._colon, value)
+
+    def write_texts(self, names: Sequence[str], texts: Sequence[str]) -> None:
+        """Some members that are texts, one at least."""
+        colon = self._colon
+        members = [name + colon + text for name, text in zip(encoded(names), encoded(texts), strict=True)]
+        beginning = (b"," if self.records else self._opening) + self._margin
+        self.put(beginning + (b"," + self._margin).join(members))
+        self.records += len(members)
+
+    @property
+    def _colon(self) -> bytes:
+        return b":" if self.indent is None else b": "
 
 
 class WrappedWriter(ArrayWriter):
@@ -173,15 +190,21 @@ class CsvWriter(FileWriter):
         self._row(row)
         self.records += 1
 
-    def write_with_json(self, cells: Sequence[str], text: bytes) -> None:
-        """A row of texts, with an object of JSON that has members as its last cell."""
-        if any("\r" in cell for cell in cells):
-            self.write((*cells, text.decode()))
+    def write_with_json(self, names: Sequence[str], cell: str, objects: Sequence[bytes]) -> None:
+        """Rows of a text, one that all have, and an object of JSON that has members, without line ends."""
+        every = "".join(names) + cell
+        if "\r" in every:
+            for name, text in zip(names, objects, strict=True):
+                self.write((name, cell, text.decode()))
             return
+        if self._needs_quotes(every) is not None:
+            names, cell = [*map(self._cell, names)], self._cell(cell)
         self._hand_on()
-        before = self._delimiter.join(map(self._cell, cells)) + self._delimiter
-        self.put(b'%b"%b"\n' % (before.encode(), text.replace(b'"', b'""')))
-        self.records += 1
+        between = f"{self._delimiter}{cell}{self._delimiter}".encode()
+        texts = b"\n".join(objects).replace(b'"', b'""').split(b"\n")
+        rows = zip(names, texts, strict=True)
+        self.put(b"".join([b'%b%b"%b"\n' % (name.encode(), between, text) for name, text in rows]))
+        self.records += len(texts)
 
     def write_rows(self, rows: Sequence[Sequence[str]]) -> None:
         """Many rows of texts."""

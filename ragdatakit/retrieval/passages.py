@@ -51,7 +51,7 @@ def read_passages(tables: CanonicalTables) -> Iterator[Passage]:
         for row in tables.peek("documents"):
             yield Passage(row.doc_id, row.text, row.title)
         return
-    titles = {d.doc_id: d.title for d in tables.peek("documents") if d.title}
+    titles = tables.titles_of_documents()
     for chunk in tables.peek("chunks"):
         text = chunk.text or chunk.image_description or ""
         yield Passage(chunk.chunk_id, text, titles.get(chunk.doc_id), chunk.context, chunk.doc_id)

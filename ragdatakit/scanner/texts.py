@@ -310,10 +310,10 @@ class CompiledFinder:
             for code in range(first, first + self._AT_ONCE):
                 kind = self._kind(chr(code))
                 self._kinds[code] = self._ODD if kind is None else kind * self._PART
-        start = 0
-        for count in counts.tolist():
-            yield found[start : start + count].tolist() if count >= 0 else None
-            start += max(count, 0)
+        ends = np.cumsum(np.maximum(counts, 0)).tolist()
+        places = found[: ends[-1] if ends else 0].tolist()
+        for start, end, count in zip([0, *ends], ends, counts.tolist(), strict=False):
+            yield places[start:end] if count >= 0 else None
 
 
 def listed_words(

@@ -52,7 +52,7 @@ class ChunkWriting:
         columns = CHUNK_COLUMNS if table == "chunks" else DOCUMENT_COLUMNS
         kept = [c for c in columns if self._metadata or c not in _WITHOUT_METADATA]
         if table == "chunks" and self._metadata and "documents" in self._tables:
-            self._titles = {d.doc_id: d.title for d in self._tables.peek("documents") if d.title}
+            self._titles = self._tables.titles_of_documents()
             if "documents" in self._tables.covered:
                 self._tables.covered["documents"] |= {"title"}
         to_line: Callable[[Any], bytes | None] = self._chunk if table == "chunks" else self._document

@@ -9,17 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.containers.python_literals import Judgement, judge
+from ragdatakit.outputs.file_writers import encoded
 
 Note = Callable[[str, object], None]
 """Called with what was changed, and an example."""
 
 NOTHING = "{}"
-_ENCODER = msgspec.json.Encoder()
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {json: python for python, json in _WORDS.items()}
 _TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -152,11 +150,10 @@ def cell_of_json(text: str | None, note: Note) -> str:
     return _for_python(json_text.object_text(plain) or NOTHING, note)
 
 
-def cell_of_texts(texts: dict[str, str], note: Note) -> bytes:
-    """The cell for texts by their names."""
-    text = _ENCODER.encode(texts)
-    # all else is as JSON and Python read it alike
-    return cell_of_json(text.decode(), note).encode() if b"\\u" in text else text
+def cells_of_texts(texts: Sequence[dict[str, str]], note: Note) -> list[bytes]:
+    """The cells for texts by their names."""
+    # all but these escapes is as JSON and Python read it alike
+    return [cell_of_json(text.decode(), note).encode() if b"\\u" in text else text for text in encoded(texts)]
 
 
 def _is_plain(raw: Raw) -> bool:

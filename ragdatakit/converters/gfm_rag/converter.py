@@ -55,7 +55,7 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
                 tables.drop(table, found, "there is no edge, and the loaders want a graph with edges")
     # the nodes of documents have the titles: those that are added, and those of a graph that came from this format
     keeps_titles = graph is not None and (graph.adds_passages or tables.format == "gfm-rag")
-    passages.write(out, graph.document_name if graph is not None else str, keeps_titles)
+    passages.write(out, graph.document_names if graph is not None else list, keeps_titles)
     if graph is not None:
         graph.write(out)
     if "questions" in tables:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, cell_of_texts, cells_of_edges
+from ragdatakit.converters.gfm_rag.attributes import NOTHING, Note, cell_of_json, cells_of_edges, cells_of_texts
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.names import NameColumns, Names, shadowed
 from ragdatakit.converters.gfm_rag.passages import Passages
@@ -185,9 +185,11 @@ class Graph:
                         self._add_pairs((source, target), key)
         if self._mentions == "text" or (self._mentions == "auto" and self.adds_passages and not self._pairs):
             finder = NameFinder(name for name, kind in self.types.items() if kind != DOCUMENT)
-            texts = ((key, text) for key, text in self._passages.texts() if self.types.get(key) == DOCUMENT)
+            every = chain.from_iterable(zip(*block, strict=True) for block in self._passages.texts())
+            texts = ((key, text) for key, text in every if self.types.get(key) == DOCUMENT)
             for key, names in finder.find_each(texts):
-                self._pairs.update(dict.fromkeys((name, key) for name in names))
+                for name in names:
+                    self._pairs[name, key] = None
 
     def _add_pairs(self, ends: tuple[str, str], document: str) -> None:
         for name in ends:
@@ -248,7 +250,7 @@ class Graph:
         """What a passage is called that the source's nodes and edges name by its id."""
         return self._passages.key_of(passage) if self._keys_mentions else passage
 
-    def _note(self, table: str, kind: LossKind = "coerced") -> Callable[[str, object], None]:
+    def _note(self, table: str, kind: LossKind = "coerced") -> Note:
         return lambda why, example: self._tables.losses.add(kind, table, "attributes", why, example)
 
     def _type(self, node: str) -> str:
@@ -270,8 +272,8 @@ class Graph:
                 cell = cell_of_json(node.attributes, note)
                 file.write((self.names(node.name), self._type(node.name), cell))
         if self.adds_passages:
-            for key, text in self._passages.texts():
-                file.write_with_json((self.names(key), DOCUMENT), self._document_cell(key, text, note))
+            for keys, texts in self._passages.texts():
+                file.write_with_json(self.names.each(keys), DOCUMENT, self._document_cells(keys, texts, note))
         for name in self._unlisted:
             losses.add("derived", "nodes", None, "a node that only edges name", name)
             file.write((self.names(name), self._type(name), NOTHING))
@@ -290,12 +292,25 @@ class Graph:
             reason = "the entity loader wants entities" if self._strict else "pandas cuts a cell at a NUL"
             losses.add("coerced", "nodes", "type", reason, f"{node.name}: {node.type}")
 
-    def _document_cell(self, key: str, text: str, note: Callable[[str, object], None]) -> bytes:
-        """The attributes of a document, with its text."""
-        title, clashing = self._passages.title_of(key), self._clashing.get(key)
-        if clashing is None:
-            return cell_of_texts({"content": text} if title is None else {"title": title, "content": text}, note)
-        fields = json_text.fields_of(clashing)
+    def _document_cells(self, keys: Sequence[str], texts: Sequence[str], note: Note) -> list[bytes]:
+        """The attributes of documents, with their texts."""
+        titles = map(self._passages.titles.get, keys)
+        cells = cells_of_texts(
+            [
+                {"content": text} if title is None else {"title": title, "content": text}
+                for title, text in zip(titles, texts, strict=True)
+            ],
+            note,
+        )
+        if self._clashing:
+            for place, key in enumerate(keys):
+                if (clashing := self._clashing.get(key)) is not None:
+                    cells[place] = self._merged_cell(clashing, key, texts[place], note)
+        return cells
+
+    def _merged_cell(self, attributes: str, key: str, text: str, note: Note) -> bytes:
+        """The attributes of a node, and those of the document that is called like it."""
+        title, fields = self._passages.titles.get(key), json_text.fields_of(attributes)
         if title is not None:
             fields.setdefault("title", Raw(json_text.dumps(title).encode()))
         fields["content"] = Raw(json_text.dumps(text).encode())
@@ -318,7 +333,7 @@ class Graph:
     def _write_edges(self, file: CsvWriter) -> None:
         note, lost = self._note("edges"), self._note("edges", "lost")
         names, relations = self.names, self._relation_names
-        for columns in self._edges(self._tables.take_columns("edges"), self._drop_repeated):
+        for columns in self._edges(self._tables.take_columns("edges", *Edge._fields), self._drop_repeated):
             sources, named, targets, attributes, confidences, provenances = columns
             cells = cells_of_edges(attributes, confidences, provenances, note, lost)
             columns = names.each(sources), relations.each(named), names.each(targets), cells
@@ -330,9 +345,11 @@ class Graph:
 
     # what questions ask
 
-    def document_name(self, key: str) -> str:
-        """What a document is called here; it may be no node."""
-        return self.names(key) if self.types.get(key) == DOCUMENT else key
+    def document_names(self, keys: Sequence[str]) -> Sequence[str]:
+        """What documents are called here; one may be no node."""
+        if not self.names.renamed:
+            return keys
+        return [self.names(key) if self.types.get(key) == DOCUMENT else key for key in keys]
 
     def mentioned_in(self, documents: Iterable[str]) -> dict[str, list[str]]:
         """The nodes that these documents mention, by document."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.files.texts.texts_together import texts_together
@@ -69,10 +69,9 @@ class NameFinder:
             for (key, text), places in zip(batch, found, strict=True):
                 if places is None:
                     yield key, self.find(text)
-                elif self._others and not text.isascii():
-                    yield key, list(dict.fromkeys([*map(names.__getitem__, places), *self._others_in(text)]))
-                else:
-                    yield key, [names[place] for place in dict.fromkeys(places)]
+                    continue
+                others = self._others_in(text) if self._others and not text.isascii() else ()
+                yield key, list(dict.fromkeys(chain(map(names.__getitem__, places), others)))
 
     def _compiled(self) -> CompiledFinder | None:
         from ragdatakit.scanner.library import library  # it needs numpy

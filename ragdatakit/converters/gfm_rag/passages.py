@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.kept_rows import Columns
 from ragdatakit.outputs.written_files import Output
-from ragdatakit.schemas.canonical import Chunk
 from ragdatakit.schemas.errors import RagdataError
 
 _TITLED_SOURCES = ("hipporag",)
@@ -26,7 +26,6 @@ class Passages:
         self._tables = tables
         self._keys: dict[str, str] = {}  # by id, where they differ
         self._by_title = key != "id" and self._collect_titles(key)
-        self._names: dict[str, str] | None = None
         self.written: set[str] = set()
 
     def _collect_titles(self, key: str) -> bool:
@@ -62,10 +61,12 @@ class Passages:
             titles[numbered] = 1
             self._keys[doc_id] = numbered
 
-    def keep_apart(self, names: Container[str]) -> None:
+    def keep_apart(self, names: set[str]) -> None:
         """Find other keys for passages that are called like these nodes by accident."""
         ids = dict.fromkeys(doc_id for doc_id, _ in self._listed)
-        keys = set(map(self.key_of, ids))
+        keys = {*self._keys_of([*ids])}
+        if names.isdisjoint(keys):
+            return
         for doc_id in ids:
             key = self.key_of(doc_id)
             if key in names:
@@ -79,8 +80,8 @@ class Passages:
         """Ids and titles of all passages."""
         if self._tables.passages == "documents":
             return [(document.doc_id, document.title) for document in self._tables.peek_passages()]
-        titles = {d.doc_id: d.title for d in self._tables.peek("documents") if d.title}
-        return [(chunk_id, titles.get(doc_id)) for chunk_id, doc_id in self._chunks]
+        titles = self._tables.titles_of_documents()
+        return [(chunk, None if document is None else titles.get(document)) for chunk, document in self._chunks]
 
     @cached_property
     def _chunks(self) -> list[tuple[str, str | None]]:
@@ -97,29 +98,29 @@ class Passages:
         """The key of a passage, by its id."""
         return self._keys.get(passage, passage)
 
-    def title_of(self, key: str) -> str | None:
-        """The title of a passage that has another key."""
-        return self._shown.get(key)
+    def _keys_of(self, passages: Sequence[str]) -> Sequence[str]:
+        return [*map(self.key_of, passages)] if self._keys else passages
 
-    @property
-    def _shown(self) -> dict[str, str]:
-        if self._names is None:
-            named = ((self.key_of(doc_id), title) for doc_id, title in self._listed)
-            self._names = {key: title for key, title in named if title and title != key}
-        return self._names
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The titles of passages that have another key, by that; not to be asked for while keys may change."""
+        named = ((self.key_of(doc_id), title) for doc_id, title in self._listed if title)
+        return {key: title for key, title in named if title != key}
 
     def every_key(self) -> Iterator[str]:
         """The key of every passage, each once."""
-        return iter(dict.fromkeys(self.key_of(doc_id) for doc_id, _ in self._listed))
+        return iter(dict.fromkeys(self._keys_of([doc_id for doc_id, _ in self._listed])))
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Key and text of every passage; of one key, the first."""
-        seen = set()
+    def texts(self) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+        """Keys and texts of all passages, many at a time; of one key, the first."""
+        seen = set[str]()
         for ids, texts, *_ in self._tables.peek_columns(self._tables.passages):
-            for key, text in zip(map(self.key_of, ids) if self._keys else ids, texts, strict=True):
-                if key not in seen:
-                    seen.add(key)
-                    yield key, text
+            keys = self._keys_of(ids)
+            firsts = _firsts(keys, seen)
+            if len(firsts) == len(keys):
+                yield keys, texts
+            elif firsts:
+                yield [keys[place] for place in firsts], [texts[place] for place in firsts]
 
     def keys_by_name(self) -> dict[str, str]:
         """Keys by what edges may call their passages: the id, the key, the document of which it is the only chunk."""
@@ -136,24 +137,34 @@ class Passages:
             found.setdefault(key, key)
         return found
 
-    def write(self, out: Output, name: Callable[[str], str], keeps_titles: bool) -> None:
-        """Write them as one object; ``name`` gives the last word on a key, ``keeps_titles``: they are elsewhere."""
-        tables = self._tables
-        seen = set()
+    def write(self, out: Output, names: Callable[[Sequence[str]], Sequence[str]], keeps_titles: bool) -> None:
+        """Write them as one object; ``names`` gives the last word on keys, ``keeps_titles``: they are elsewhere."""
+        seen = set[str]()
         with out.object("raw/documents.json") as file:
-            for document in tables.take_passages("doc_id", "text", "title"):
-                if document.doc_id in seen:
-                    row = document if tables.passages == "documents" else Chunk(document.doc_id, document.text)
-                    tables.drop(tables.passages, row, "a passage of this id comes before")
+            for block in self._tables.take_passage_texts():
+                ids, texts, titles = self._without_repeated(block, seen)
+                if not ids:
                     continue
-                seen.add(document.doc_id)
-                if document.title and document.title not in (document.doc_id, self.key_of(document.doc_id)):
-                    self._account_title(document.doc_id, document.title, keeps_titles)
-                self.written.add(self.key_of(document.doc_id))
-                key = name(self.key_of(document.doc_id))
-                if key != document.doc_id:
-                    out.renamed("passage", key, document.doc_id)
-                file.write_member(key, document.text)
+                keys = self._keys_of(ids)
+                for doc_id, key, title in zip(ids, keys, titles, strict=True) if any(titles) else ():
+                    if title and title not in (doc_id, key):
+                        self._account_title(doc_id, title, keeps_titles)
+                self.written.update(keys)
+                called = names(keys)
+                for name, doc_id in zip(called, ids, strict=True) if called != ids else ():
+                    if name != doc_id:
+                        out.renamed("passage", name, doc_id)
+                file.write_texts(called, texts)
+
+    def _without_repeated(self, block: Columns, seen: set[str]) -> Columns:
+        """Ids, texts and titles of passages without those of ids that were ``seen``."""
+        ids = block[0]
+        firsts = _firsts(ids, seen)
+        if len(firsts) == len(ids):
+            return block
+        for place in sorted({*range(len(ids))}.difference(firsts)):
+            self._tables.drop(self._tables.passages, (ids[place],), "a passage of this id comes before")
+        return [[column[place] for place in firsts] for column in block]
 
     def _account_title(self, doc_id: str, title: str, kept: bool) -> None:
         add, table = self._tables.losses.add, self._tables.passages
@@ -163,3 +174,16 @@ class Passages:
         elif not kept:
             why = "documents are known by their ids; --option key=title takes the titles instead"
             add("lost", table, "title", why, f"{doc_id}: {title}")
+
+
+def _firsts(names: Sequence[str], seen: set[str]) -> Sequence[int]:
+    """The places of names that were not ``seen``, of equal ones the first; all were seen then."""
+    if seen.isdisjoint(names) and len({*names}) == len(names):  # as of most
+        seen.update(names)
+        return range(len(names))
+    firsts = []
+    for place, name in enumerate(names):
+        if name not in seen:
+            seen.add(name)
+            firsts.append(place)
+    return firsts

@@ -199,8 +199,8 @@ class Questions:
             record["answer_aliases"] = list(question.aliases)
         documents = self._documents.get(question.question_id or "", ())
         if documents and (not at_home or "supporting_documents" in question.field_order):
-            called = self._graph.document_name if self._graph is not None else str
-            record["supporting_documents"] = list(dict.fromkeys(map(called, documents)))
+            called = self._graph.document_names if self._graph is not None else list
+            record["supporting_documents"] = list(dict.fromkeys(called([*documents])))
         for name, raw in json_text.fields_of(question.metadata or "{}").items():
             if name == "id" and self._integers:
                 record["id"] = raw

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, ColumnsTogether, KeptRows, columns_of
+from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, ColumnsTogether, KeptRows, columns_of, rows_of
 from ragdatakit.files.reading.noted_rows import NumberedRows, Numbers
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
@@ -128,60 +129,61 @@ class CanonicalTables:
 
         The writer itself says what is coerced.
         """
-        if table not in self.sources:
-            return iter(())
-        if table in self._taken:
+        left_out = self._left_out(table, columns)
+        if left_out is None:
             return self.peek(table)
+        if isinstance(self._first_source(table), ColumnSource):
+            return rows_of(TABLES[table].row, self._accounted_columns(table, left_out))
+        return self._accounted(table, left_out)
+
+    def take_columns(self, table: str, *columns: str) -> Iterator[Columns]:
+        """The same rows, many at a time."""
+        left_out = self._left_out(table, columns)
+        return self.peek_columns(table) if left_out is None else self._accounted_columns(table, left_out)
+
+    def _left_out(self, table: str, columns: Collection[str]) -> list[tuple[int, str]] | None:
+        """The columns of a table, with their places, that a writer leaves out who keeps these; None where rows are not
+        to be accounted, for there are none, or they were taken."""
+        if table not in self.sources or table in self._taken:
+            return None
         self._taken.update((table, *TABLES[table].restates))
         names = TABLES[table].columns
         unknown = set(columns) - set(names)
         if unknown:
             raise ValueError(f"{table} has no columns {unknown}")
-        left_out = [(i, n) for i, n in enumerate(names) if n not in columns and n != "field_order"]
-        return self._accounted(table, left_out)
+        return [(i, n) for i, n in enumerate(names) if n not in columns and n != "field_order"]
 
-    def take_columns(self, table: str) -> Iterator[Columns]:
-        """The rows of a table, many at a time, for a writer that keeps all its columns."""
-        if table not in self.sources or table in self._taken:
-            return self.peek_columns(table)
-        self._taken.update((table, *TABLES[table].restates))
-        return self._counted(table)
-
-    def _counted(self, table: str) -> Iterator[Columns]:
-        number = 0
+    def _accounted_columns(self, table: str, left_out: list[tuple[int, str]]) -> Iterator[Columns]:
+        number, covered = 0, self.covered.get(table, frozenset())
         for columns in self.peek_columns(table):
             number += len(columns[0])
+            for place, name in left_out:
+                if name not in covered:
+                    self._lose(table, name, columns[0], columns[place])
             yield columns
         self.counts[table] = number
 
     def _accounted(self, table: str, left_out: list[tuple[int, str]]) -> Iterator[Any]:
         number, covered = 0, self.covered.get(table, frozenset())
-        if isinstance(self._first_source(table), ColumnSource):
-            for columns in self.peek_columns(table):
-                number += len(columns[0])
-                for place, name in left_out:
-                    if name not in covered:
-                        self._lose(table, name, columns[0], columns[place])
-                yield from map(TABLES[table].row._make, zip(*columns, strict=True))
-        else:
-            for row in self.sources[table]():
-                number += 1
-                for place, name in left_out:
-                    if row[place] is not None and name not in covered:
-                        self._lose(table, name, row[:1], (row[place],))
-                yield row
+        for row in self.sources[table]():
+            number += 1
+            for place, name in left_out:
+                if row[place] is not None and name not in covered:
+                    self._lose(table, name, row[:1], (row[place],))
+            yield row
         self.counts[table] = number
 
     def _lose(self, table: str, name: str, keys: Sequence[Any], values: Sequence[Any]) -> None:
         """Count the values of a column, of rows of which the first column is there, too."""
-        if values.count(None) == len(values):
+        nothing = _nothing(name)
+        number = len(values) - sum(map(values.count, nothing))
+        if not number:
             return
-        rows = [row for row, value in enumerate(values) if not _is_empty(name, value)]
         key, reason = TABLES[table].key, "the target has no place for it"
-        for row in rows[:MOST_EXAMPLES]:
+        for row in islice((row for row, value in enumerate(values) if value not in nothing), MOST_EXAMPLES):
             self.losses.add("lost", table, name, reason, f"{keys[row]}: {values[row]}" if key else values[row])
-        if more := rows[MOST_EXAMPLES:]:
-            self.losses.add("lost", table, name, reason, count=len(more))
+        if number > MOST_EXAMPLES:
+            self.losses.add("lost", table, name, reason, count=number - MOST_EXAMPLES)
 
     def drop(self, table: str, row: Any, why: str) -> None:
         """Say that a row which was taken is not written."""
@@ -213,7 +215,7 @@ class CanonicalTables:
     def _leave_out(self, table: str, row: Any, covered: frozenset[str]) -> None:
         """Say that a row is not written, most of whose columns are in another table."""
         for name, value in zip(TABLES[table].columns, row, strict=True):
-            if name not in covered and name != "field_order" and not _is_empty(name, value):
+            if name not in covered and name != "field_order" and value not in _nothing(name):
                 self.losses.add("lost", table, name, "the target has no place for it", f"{row[0]}: {value}")
 
     @property
@@ -232,21 +234,35 @@ class CanonicalTables:
 
     def take_passages(self, *columns: str) -> Iterator[Document]:
         """The same, for a writer that keeps these columns of `Document`; chunks have their documents' titles."""
+        return self._passages(self.take(self.passages, *self._kept_of_passages(columns)))
+
+    def take_passage_texts(self) -> Iterator[Columns]:
+        """The ids, texts and titles of the same, many at a time, for a writer that keeps these."""
+        blocks = self.take_columns(self.passages, *self._kept_of_passages(("doc_id", "text", "title")))
         if self.passages == "documents":
-            return self.take("documents", *columns)
-        names = {"doc_id": "chunk_id"}
+            return (columns[:3] for columns in blocks)
+        title_of = self.titles_of_documents().get
+        return ([ids, texts, [*map(title_of, documents)]] for ids, texts, documents, *_ in blocks)
+
+    def _kept_of_passages(self, columns: Collection[str]) -> Collection[str]:
+        """What their table calls these columns of `Document`."""
+        if self.passages == "documents":
+            return columns
         if "title" in columns and "documents" in self.covered:
             self.covered["documents"] |= {"title"}
-        kept = tuple(names.get(c, c) for c in columns if c != "title")
-        return self._passages(self.take("chunks", *kept))
+        return ["chunk_id" if name == "doc_id" else name for name in columns if name != "title"]
 
     def _passages(self, rows: Iterator[Any]) -> Iterator[Document]:
         if self.passages == "documents":
             yield from rows
             return
-        titles = {d.doc_id: d.title for d in self.peek("documents") if d.title}
+        titles = self.titles_of_documents()
         for chunk in rows:
             yield Document(chunk.chunk_id, chunk.text, titles.get(chunk.doc_id), chunk.metadata)
+
+    def titles_of_documents(self) -> dict[str, str]:
+        """The titles of documents that have one, by id."""
+        return {document.doc_id: document.title for document in self.peek("documents") if document.title}
 
     def take_passage_qrels(self, *columns: str, with_nodes: bool = False) -> Iterator[Any]:
         """Judgements of passages, for a writer that keeps these columns. Judgements of documents that were cut into
@@ -315,6 +331,7 @@ def _finish_part(tables: CanonicalTables, *_: Any) -> None:
     tables.finish()
 
 
-def _is_empty(name: str, value: Any) -> bool:
-    """Whether there is nothing in a column that could be lost; an object without members says nothing, either."""
-    return value is None or value == () or value == "" or (value == "{}" and name in ("metadata", "attributes"))
+def _nothing(name: str) -> Sequence[Any]:
+    """The values of a column in which there is nothing that could be lost; an object without members says nothing,
+    either."""
+    return (None, (), "", "{}") if name in ("metadata", "attributes") else (None, (), "")

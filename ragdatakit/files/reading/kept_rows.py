@@ -37,7 +37,7 @@ class ColumnSource:
 
     def __call__(self) -> Iterator[Any]:
         """The rows, from the beginning."""
-        return _rows_of(self._row, self.columns())
+        return rows_of(self._row, self.columns())
 
 
 class ColumnsTogether:
@@ -71,7 +71,8 @@ class ColumnsTogether:
             self._asides = asides
 
 
-def _rows_of(row: Any, blocks: Iterator[Columns]) -> Iterator[Any]:
+def rows_of(row: Any, blocks: Iterator[Columns]) -> Iterator[Any]:
+    """Rows of this type, given column by column."""
     return chain.from_iterable(map(row._make, zip(*block, strict=True)) for block in blocks)
 
 
@@ -106,7 +107,7 @@ class KeptRows:
     def __call__(self) -> Iterator[Any]:
         """The rows, from the beginning."""
         if isinstance(self.source, ColumnSource):
-            return _rows_of(self._row, self.columns())
+            return rows_of(self._row, self.columns())
         if self._aside is not None:
             return map(self._row._make, chain.from_iterable(self._aside.lists()))
         return self._first(self.source()) if self._is_kept else self.source()
