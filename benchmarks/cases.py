@@ -273,8 +273,8 @@ def _report(scale: float) -> list[Case]:
         made, floor = reported_set(name, scale), validated(name)
         words = ("report", "{}", "--from", format_, "-q")
         cases += [
-            Case(floor, "Reports", made, words=_validate(format_), repeats=3, note="what a report is measured by"),
-            Case(reported(name), "Reports", made, words=words, against=floor, repeats=3),
+            Case(floor, "Reports", made, words=_validate(format_), repeats=5, note="what a report is measured by"),
+            Case(reported(name), "Reports", made, words=words, against=floor, repeats=5),
         ]
     return cases
 

@@ -162,7 +162,7 @@ def _faulty(scale: float) -> list[Case]:
         made = ("convert", "--from", one.format, "--to", target, "{}", "{target}", "-q", "--keep-going")
         cases += [
             Case(faulty("report", one.name), _READ, _with_faults(whole), words=report, against=reported(one.name),
-                 repeats=3),
+                 repeats=5),
             *(replace(case, repeats=3) for case in _with_and_without("query", one.name, whole, asked)),
             *_with_and_without("conversion", one.name, part, made),
         ]  # fmt: skip

@@ -59,8 +59,10 @@ def filled_between(kept: KeptValues, first: int, last: int) -> PackedColumn:
 def objects_of(kept: KeptValues, counted: npt.NDArray[np.bool_]) -> PackedColumn:
     """The objects of all rows, as compact text; of those that are not ``counted`` anything."""
     is_flat = b"[" not in kept.data  # what is kept of a row begins with a bracket, also where its record is cut off
-    if is_flat and kept.data.count(b"{") == np.count_nonzero(np.diff(kept.offsets)):
-        return texts_between(kept, 0, len(counted))
+    number = kept.data.count(b"{")
+    if is_flat and number == np.count_nonzero(np.diff(kept.offsets)):
+        column = texts_between(kept, 0, len(counted))
+        return replace(column, members={}) if len(kept.data) == number * len("{}") else column
     given = zip(values_of(kept, 0, len(counted)), counted.tolist(), strict=True)
     return packed_objects([raw if raw and is_counted else None for raw, is_counted in given])
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound="np.generic")
 COLUMN = "text"
 """The column that has facts."""
-_MOST_TEXTS = 1 << 15
+_MOST_TEXTS = 1 << 14
 """Texts of a table that are counted, where not all are; half as many are at least, unless these are long."""
 _UNSURE = 0.03
 """How far the bytes of the texts that are still to come may be from what those before say."""

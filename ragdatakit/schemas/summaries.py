@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.schemas.hierarchies import Hierarchy
-from ragdatakit.schemas.neighbourhoods import Neighbourhoods, NodeAround
 from ragdatakit.schemas.results import FileSummary
-from ragdatakit.schemas.search.claims import ClaimScores
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.hierarchies import Hierarchy
+    from ragdatakit.schemas.neighbourhoods import Neighbourhoods, NodeAround
+    from ragdatakit.schemas.search.claims import ClaimScores
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 from ragdatakit.schemas.texts import many
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.claims import claim_words
@@ -19,11 +20,13 @@ from ragdatakit.reports.terminal import (
     width_of,
     wrapped,
 )
-from ragdatakit.schemas.hierarchies import Hierarchy
-from ragdatakit.schemas.neighbourhoods import NodeAround
-from ragdatakit.schemas.search.claims import ClaimScores
 from ragdatakit.schemas.summaries import ContextSummary, Example, GraphSummary
 from ragdatakit.schemas.texts import many
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.hierarchies import Hierarchy
+    from ragdatakit.schemas.neighbourhoods import NodeAround
+    from ragdatakit.schemas.search.claims import ClaimScores
 
 _MOST_HUBS, _MOST_COLUMNS = 5, 4
 _MOST_CLAIMS = 5
