@@ -19,7 +19,7 @@ from ragdatakit.database.columns import Kind, packed
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable
 from ragdatakit.scanner.library import ScannerError, library
-from ragdatakit.scanner.texts import gather
+from ragdatakit.scanner.texts import gather, gathered
 
 pytestmark = pytest.mark.skipif(library() is None, reason="rows are read one by one")
 NODES = ("Ünal", "b", " c ", "d")
@@ -97,7 +97,7 @@ def test_the_database_is_given_the_edges() -> None:
 def test_pieces_of_texts_are_gathered() -> None:
     data = np.frombuffer("aé漢".encode(), np.uint8)
     starts, ends = np.array([3, 0, 1, 6, 0]), np.array([6, 0, 3, 6, 6])
-    found, offsets = edge_tables.gathered(data, starts, ends)
+    found, offsets = gathered(data, starts, ends)
     assert (found.decode(), offsets.tolist()) == ("漢éaé漢", [0, 3, 3, 5, 5, 11])
     for start, end, target in ((0, 7, 0), (2, 1, 0), (-1, 1, 0), (0, 6, 1)):
         with pytest.raises(ScannerError):

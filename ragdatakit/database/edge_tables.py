@@ -69,22 +69,9 @@ def texts_at(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], number
     the offsets."""
     import numpy as np
 
+    from ragdatakit.scanner.texts import gathered
+
     return packed_texts(*gathered(data, offsets[numbers], offsets[numbers + 1]), np.empty(0, np.int64))
-
-
-def gathered(
-    data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
-) -> tuple[bytes, npt.NDArray[np.int64]]:
-    """What is between these places, one behind the other, and between which offsets each is then."""
-    import numpy as np
-
-    from ragdatakit.scanner.texts import gather
-    from ragdatakit.scanner.views import offsets_of
-
-    offsets = offsets_of(ends - starts)
-    found = np.empty(offsets[-1], np.uint8)
-    gather(data, starts, ends, offsets[:-1], found)
-    return found.tobytes(), offsets
 
 
 def _counted(parts: Sequence[npt.NDArray[np.float64]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:

@@ -291,15 +291,17 @@ def without_texts(column: PackedColumn, places: Sequence[tuple[int, RecordPlaces
         return packed_same(Kind.TEXT, None, column.length)
     import numpy as np
 
+    from ragdatakit.scanner.texts import gathered
     from ragdatakit.scanner.views import offsets_of
 
     kept = bits_of(column) != 0
     for first, those in places:
         kept[first : first + len(those.starts)] = False
+    rows = np.flatnonzero(kept)
     data, offsets = texts_of(column)
-    sizes = np.diff(offsets)
-    held = data[offsets[0] : offsets[-1]][np.repeat(kept, sizes)].tobytes()
-    return packed_texts(held, offsets_of(sizes * kept), np.flatnonzero(~kept))
+    bounds = offsets.astype(np.int64)
+    held, _ = gathered(data, bounds[rows], bounds[rows + 1])
+    return packed_texts(held, offsets_of(np.diff(bounds) * kept), np.flatnonzero(~kept))
 
 
 def _joined(parts: list[npt.NDArray[A]]) -> npt.NDArray[A]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ragdatakit.quick_values import NamedTuple
 from ragdatakit.scanner.library import ScannerError, called, code_seeds, library, needed_library
-from ragdatakit.scanner.views import WIDE, held_bytes
+from ragdatakit.scanner.views import WIDE, held_bytes, offsets_of
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -83,6 +83,14 @@ def gather(data: Any, starts: Numbers, ends: Numbers, targets: Numbers, gathered
         raise ScannerError("there are not as many places of each kind")
     given = (held.ctypes.data, len(held), *(some.ctypes.data for some in places), len(starts))
     called(needed_library().rd_gather(*given, gathered.ctypes.data, len(gathered)))
+
+
+def gathered(data: Any, starts: Numbers, ends: Numbers) -> tuple[bytes, Numbers]:
+    """What is between these places, one behind the other, and between which offsets each is then; see `gather`."""
+    offsets = offsets_of(ends - starts)
+    found = np.empty(offsets[-1], np.uint8)
+    gather(data, starts, ends, offsets[:-1], found)
+    return found.tobytes(), offsets
 
 
 class FoldedCharacters:
