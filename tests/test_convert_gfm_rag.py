@@ -18,9 +18,12 @@ from ragdatakit.converters.gfm_rag.attributes import cell_of_json, json_of_cell
 from ragdatakit.converters.gfm_rag.mentions import NameFinder, _words
 from ragdatakit.converters.gfm_rag.names import NameColumns, looks_like_number
 from ragdatakit.files.containers.csv_cells import chunk_rows
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.kept_rows import ColumnSource
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
+from ragdatakit.schemas.conversions import Losses
 from tests.command_line import run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.gfm_rag_behaviour import SAMPLE
@@ -534,32 +537,53 @@ def test_titles_of_several_documents_are_numbered(tmp_path: Path) -> None:
     assert [d.doc_id for d in again["documents"]()] == [d.doc_id for d in documents]
 
 
+@pytest.mark.parametrize("table", ["chunks", "documents"])
 @pytest.mark.parametrize("repeated", [(1, 0), (70, 2), (150, 149), (64, 63), (63, 64)])
-def test_of_passages_with_one_id_the_first_is_written(repeated: tuple[int, int], tmp_path: Path) -> None:
+def test_of_passages_with_one_id_the_first_is_written(repeated: tuple[int, int], table: str, tmp_path: Path) -> None:
     later, other = repeated
     ids = [f"c{number}" for number in range(200)]
     ids[later] = ids[other]
     ids[7] = "nan"  # which pandas takes for a missing name
-    chunks = [Chunk(name, f'text "{place}"', "a" if place < 100 else "b") for place, name in enumerate(ids)]
-    titles = [Document("a", "A.", "Title of a"), Document("b", "B.")]
-    edges = [Edge("osprey", "towed", "c5"), Edge("lena", "towed", "osprey")]
-    tables = tables_of("notes", "datamind", chunks=chunks, documents=titles, edges=edges)
+    titles = ["Title of a" if place < 100 else None for place in range(200)]
+    documents = [
+        Document(*row) for row in zip(ids, map(str, range(200)), titles if table == "documents" else ids, strict=True)
+    ]
+    given: dict[str, tuple[Any, list[Any]]] = {
+        "documents": (Document, documents),
+        "edges": (Edge, [Edge("osprey", "towed", "c5"), Edge("lena", "towed", "osprey")]),
+    }
+    if table == "chunks":
+        chunks = [Chunk(name, str(place), "a" if place < 100 else "b") for place, name in enumerate(ids)]
+        own = [Document("a", "A.", "Title of a"), Document("b", "B.")]
+        given |= {"chunks": (Chunk, chunks), "documents": (Document, own)}
+    sources = {name: _in_blocks(*some) for name, some in given.items()}
 
+    tables = CanonicalTables("notes", "datamind", sources, Losses())
     write_tables(tables, "gfm-rag", tmp_path, mentions="text")
 
-    firsts: dict[str, Chunk] = {}
-    for chunk in chunks:
-        firsts.setdefault({"nan": "n:nan", "c5": "c5 (document)"}.get(chunk.chunk_id, chunk.chunk_id), chunk)
-    texts = {name: chunk.text for name, chunk in firsts.items()}
-    assert json.loads((tmp_path / "raw/documents.json").read_text()) == texts
+    firsts: dict[str, tuple[str, str | None]] = {}
+    for name, text, title in zip(ids, map(str, range(200)), titles, strict=True):
+        firsts.setdefault({"nan": "n:nan", "c5": "c5 (document)"}.get(name, name), (text, title))
+    texts = [[name, text] for name, (text, _) in firsts.items()]
+    assert json.loads((tmp_path / "raw/documents.json").read_text(), object_pairs_hook=_pairs) == texts
     with (tmp_path / "processed/stage1/nodes.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["type"] == "document"]
-    title_of: dict[str, dict[str, str]] = {"a": {"title": "Title of a"}, "b": {}}
-    assert {row["name"]: json.loads(row["attributes"]) for row in rows} == {
-        name: {**title_of[chunk.doc_id or ""], "content": chunk.text} for name, chunk in firsts.items()
-    }
-    assert len(rows) == len(texts)
-    assert ("dropped", "chunks", None, 1) in _losses(tables)
+        nodes = [
+            (row["name"], json.loads(row["attributes"])) for row in csv.DictReader(file) if row["type"] == "document"
+        ]
+    assert nodes == [
+        (name, {"title": title, "content": text} if title else {"content": text})
+        for name, (text, title) in firsts.items()
+    ]
+    assert ("dropped", table, None, 1) in _losses(tables)
+
+
+def _pairs(members: list[tuple[str, Any]]) -> list[list[Any]]:
+    return [list(member) for member in members]
+
+
+def _in_blocks(row: Any, given: list[Any]) -> ColumnSource:
+    """A source of rows that come in blocks of 64."""
+    return ColumnSource(row, lambda: (list(zip(*given[n : n + 64], strict=True)) for n in range(0, len(given), 64)))
 
 
 def test_a_document_does_not_swallow_a_node_that_is_called_like_it(tmp_path: Path) -> None:
@@ -606,12 +630,17 @@ def test_a_document_does_not_swallow_a_node_that_is_called_like_it(tmp_path: Pat
 
 
 def test_a_node_of_gfm_rag_is_the_document_of_its_name(tmp_path: Path) -> None:
-    graph = {"nodes": [Node("log", "entity"), Node("lena", "entity")], "edges": [Edge("lena", "kept", "log")]}
-    tables = tables_of("w", "gfm-rag", documents=[Document("log", "Kept by Lena.", "log")], **graph)
+    nodes = [Node("log", "entity", '{"year":1901,"content":"old"}'), Node("lena", "entity")]
+    documents = [Document("log", 'Kept by "Lena".', "log"), Document("annex", "Another.")]
+    tables = tables_of("w", "gfm-rag", documents=documents, nodes=nodes, edges=[Edge("lena", "kept", "log")])
 
     write_tables(tables, "gfm-rag", tmp_path)
 
-    assert [(n.name, n.type) for n in rows(read_tables(tmp_path))["nodes"]] == [("lena", "entity"), ("log", "document")]
+    assert list(rows(read_tables(tmp_path))["nodes"]) == [
+        Node("lena", "entity"),
+        Node("log", "document", '{"year":1901,"content":"Kept by \\"Lena\\"."}'),
+        Node("annex", "document", '{"content":"Another."}'),
+    ]
 
 
 @pytest.mark.parametrize(

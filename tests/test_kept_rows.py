@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from ragdatakit.files.reading import kept_rows
-from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, ColumnsTogether, KeptRows
+from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, ColumnsTogether, KeptRows, columns_of
 from ragdatakit.schemas.canonical import Edge, Node
+from ragdatakit.schemas.conversions import Losses
 
 EDGES = [Edge(f"é{n}", "of", "b" * n, None if n % 2 else "{}", n / 3 if n % 3 else None) for n in range(300)]
 
@@ -55,6 +57,25 @@ def test_columns_are_kept_as_rows_are(together: int, monkeypatch: pytest.MonkeyP
         for _ in range(2):
             assert [Edge(*row) for columns in rows.columns() for row in zip(*columns, strict=True)] == EDGES
             list(rows())
+
+
+def test_few_long_rows_make_a_block() -> None:
+    rows = [Node(f"n{number}", "x" * (400_000 if number % 2 else 1)) for number in range(40)]
+    blocks = list(columns_of(iter(rows)))
+    assert max(sum(map(len, columns[1])) for columns in blocks) < 1_600_000
+    assert [Node(*row) for columns in blocks for row in zip(*columns, strict=True)] == rows
+    assert [len(columns[0]) for columns in columns_of(iter(EDGES))] == [64, 64, 64, 64, 44]
+
+
+def test_rows_before_a_fault_are_a_block() -> None:
+    def rows() -> Iterator[Node]:
+        yield from (Node("a"), Node("b"))
+        raise ValueError("cut off")
+
+    blocks = columns_of(rows())
+    assert next(blocks)[0] == ("a", "b")
+    with pytest.raises(ValueError, match="cut off"):
+        next(blocks)
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -122,3 +143,27 @@ def test_columns_have_what_was_read_before_a_failure(count: int) -> None:
             read += map(Edge._make, zip(*block, strict=True))
 
     assert read == EDGES[:count]
+
+
+def test_losses_of_columns_are_counted_over_blocks() -> None:
+    nodes = [
+        Node(f"n{number}", ["p", "", None][number % 3], ["{}", None, '{"a":1}'][number % 3]) for number in range(30)
+    ]
+    blocks = [list(zip(*nodes[first : first + 7], strict=True)) for first in range(0, 30, 7)]
+    sources: dict[str, Any] = {"by rows": lambda: iter(nodes), "by columns": ColumnSource(Node, lambda: iter(blocks))}
+    expected = [
+        ("lost", "nodes", "type", 10, ["n0: p", "n3: p", "n6: p"]),
+        ("lost", "nodes", "attributes", 10, ['n2: {"a":1}', 'n5: {"a":1}', 'n8: {"a":1}']),
+    ]
+    for how, source in sources.items():
+        for take in (CanonicalTables.take, CanonicalTables.take_columns):
+            for covered, found in ((frozenset[str](), expected), (frozenset({"type"}), expected[1:])):
+                tables = CanonicalTables("a", "datamind", {"nodes": source}, Losses())
+                tables.covered["nodes"] = covered
+                for _ in take(tables, "nodes", "name"):
+                    pass
+                those = [(loss.kind, loss.table, loss.column, loss.count, loss.examples) for loss in tables.losses]
+                assert those == found, how
+                assert tables.counts == {"nodes": 30}
+                assert sum(1 for _ in take(tables, "nodes", "name")) > 0
+                assert len(tables.losses) == len(found), "they are counted once"

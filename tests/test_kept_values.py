@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from ragdatakit.converters.kept_rows import objects_of
+from ragdatakit.database.columns import texts_of
 from ragdatakit.scanner.blocks import REST, BlockScanner, KeptValues
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.relations import Parts
+from ragdatakit.scanner.views import offsets_of
 from ragdatakit.schemas.declarations import Field, Record
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no compiled scanner")
@@ -160,3 +165,30 @@ def test_members_that_are_not_declared_are_kept_as_an_object(portable: bool) -> 
         assert (kept and json.loads(kept)) == (rest or None)
         assert (own and json.loads(own)) == found.get("more", {}).get("a")
     assert all(value(scanned.kept[name], row) is None for name in names for row in noted)
+
+
+@pytest.mark.parametrize(
+    ("values", "members"),
+    [
+        (["{}", "{}", ""], {}),
+        (["", ""], {}),
+        (['{"a":1}', "{}"], None),
+        (['{"a":1}', "{", "{", "{", "{", "{"], None),
+        (['{"a":{}}', "{}"], None),
+        (["{}", "{"], None),
+    ],
+)
+def test_of_objects_without_members_it_is_known(values: list[str], members: dict[str, int] | None) -> None:
+    raw = [value.encode() for value in values]
+    missing = np.flatnonzero([not value for value in raw])
+    kept = KeptValues(b"".join(raw), offsets_of(np.array([*map(len, raw)])), missing)
+    counted = np.array([value.endswith(b"}") for value in raw])
+
+    column = objects_of(kept, counted)
+
+    assert column.members == members
+    data, offsets = texts_of(column)
+    texts = [data[start:end].tobytes().decode() for start, end in pairwise(offsets.tolist())]
+    assert [text for text, is_counted in zip(texts, counted, strict=True) if is_counted] == [
+        value for value in values if value.endswith("}")
+    ]

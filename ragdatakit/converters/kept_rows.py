@@ -62,7 +62,7 @@ def objects_of(kept: KeptValues, counted: npt.NDArray[np.bool_]) -> PackedColumn
     number = kept.data.count(b"{")
     if is_flat and number == np.count_nonzero(np.diff(kept.offsets)):
         column = texts_between(kept, 0, len(counted))
-        return replace(column, members={}) if len(kept.data) == number * len("{}") else column
+        return replace(column, members={}) if kept.data == number * b"{}" else column
     given = zip(values_of(kept, 0, len(counted)), counted.tolist(), strict=True)
     return packed_objects([raw if raw and is_counted else None for raw, is_counted in given])
 

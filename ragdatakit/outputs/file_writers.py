@@ -25,6 +25,8 @@ _LONG_CELL = 200
 
 def encoded(values: Sequence[Any]) -> list[bytes]:
     """Each of some values as compact JSON."""
+    if len(values) == 1:  # which may be long
+        return [_ENCODER.encode(values[0])]
     return _ENCODER.encode_lines(values).split(b"\n")[:-1]
 
 
@@ -141,11 +143,12 @@ class ObjectWriter(ArrayWriter):
 
     def write_texts(self, names: Sequence[str], texts: Sequence[str]) -> None:
         """Some members that are texts, one at least."""
-        colon = self._colon
-        members = [name + colon + text for name, text in zip(encoded(names), encoded(texts), strict=True)]
-        beginning = (b"," if self.records else self._opening) + self._margin
-        self.put(beginning + (b"," + self._margin).join(members))
-        self.records += len(members)
+        self.put((b"," if self.records else self._opening) + self._margin)
+        members = (
+            b"%b%b%b" % (name, self._colon, text) for name, text in zip(encoded(names), encoded(texts), strict=True)
+        )
+        self.put((b"," + self._margin).join(members))
+        self.records += len(names)
 
     @property
     def _colon(self) -> bytes:
@@ -190,21 +193,21 @@ class CsvWriter(FileWriter):
         self._row(row)
         self.records += 1
 
-    def write_with_json(self, names: Sequence[str], cell: str, objects: Sequence[bytes]) -> None:
-        """Rows of a text, one that all have, and an object of JSON that has members, without line ends."""
-        every = "".join(names) + cell
+    def write_with_json(self, names: Sequence[str], kind: str, objects: Sequence[bytes]) -> None:
+        """Rows of three cells: a name, a kind that all of them have, and an object of JSON that has members and is one
+        line."""
+        every = "".join(names) + kind
         if "\r" in every:
             for name, text in zip(names, objects, strict=True):
-                self.write((name, cell, text.decode()))
+                self.write((name, kind, text.decode()))
             return
         if self._needs_quotes(every) is not None:
-            names, cell = [*map(self._cell, names)], self._cell(cell)
+            names, kind = [*map(self._cell, names)], self._cell(kind)
         self._hand_on()
-        between = f"{self._delimiter}{cell}{self._delimiter}".encode()
-        texts = b"\n".join(objects).replace(b'"', b'""').split(b"\n")
-        rows = zip(names, texts, strict=True)
-        self.put(b"".join([b'%b%b"%b"\n' % (name.encode(), between, text) for name, text in rows]))
-        self.records += len(texts)
+        between = f"{self._delimiter}{kind}{self._delimiter}".encode()
+        rows = zip(names, objects, strict=True)
+        self.put(b"".join([b'%b%b"%b"\n' % (name.encode(), between, text.replace(b'"', b'""')) for name, text in rows]))
+        self.records += len(names)
 
     def write_rows(self, rows: Sequence[Sequence[str]]) -> None:
         """Many rows of texts."""

@@ -12,7 +12,6 @@ from typing import Any
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.containers.python_literals import Judgement, judge
-from ragdatakit.outputs.file_writers import encoded
 
 Note = Callable[[str, object], None]
 """Called with what was changed, and an example."""
@@ -148,12 +147,6 @@ def cell_of_json(text: str | None, note: Note) -> str:
     note("lists and objects that Python would not read became texts", text)
     plain = {name: raw if _is_plain(raw) else _as_text(raw) for name, raw in fields.items()}
     return _for_python(json_text.object_text(plain) or NOTHING, note)
-
-
-def cells_of_texts(texts: Sequence[dict[str, str]], note: Note) -> list[bytes]:
-    """The cells for texts by their names."""
-    # all but these escapes is as JSON and Python read it alike
-    return [cell_of_json(text.decode(), note).encode() if b"\\u" in text else text for text in encoded(texts)]
 
 
 def _is_plain(raw: Raw) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from ragdatakit.converters.gfm_rag.attributes import NOTHING, Note, cell_of_json, cells_of_edges, cells_of_texts
+from ragdatakit.converters.gfm_rag.attributes import NOTHING, Note, cell_of_json, cells_of_edges
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.names import NameColumns, Names, shadowed
 from ragdatakit.converters.gfm_rag.passages import Passages
@@ -14,7 +14,7 @@ from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.kept_rows import Columns
-from ragdatakit.outputs.file_writers import CsvWriter
+from ragdatakit.outputs.file_writers import CsvWriter, encoded
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import MENTION, Edge, Node
 from ragdatakit.schemas.conversions import LossKind
@@ -293,19 +293,17 @@ class Graph:
             losses.add("coerced", "nodes", "type", reason, f"{node.name}: {node.type}")
 
     def _document_cells(self, keys: Sequence[str], texts: Sequence[str], note: Note) -> list[bytes]:
-        """The attributes of documents, with their texts."""
+        """The attributes of documents, with their texts, which JSON and Python read alike as they are encoded."""
         titles = map(self._passages.titles.get, keys)
-        cells = cells_of_texts(
+        cells = encoded(
             [
                 {"content": text} if title is None else {"title": title, "content": text}
                 for title, text in zip(titles, texts, strict=True)
-            ],
-            note,
+            ]
         )
-        if self._clashing:
-            for place, key in enumerate(keys):
-                if (clashing := self._clashing.get(key)) is not None:
-                    cells[place] = self._merged_cell(clashing, key, texts[place], note)
+        for place, key in enumerate(keys) if self._clashing else ():
+            if (attributes := self._clashing.get(key)) is not None:
+                cells[place] = self._merged_cell(attributes, key, texts[place], note)
         return cells
 
     def _merged_cell(self, attributes: str, key: str, text: str, note: Note) -> bytes:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.kept_rows import Columns
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.errors import RagdataError
+
+T = TypeVar("T")
 
 _TITLED_SOURCES = ("hipporag",)
 _ADDITION = " (document)"
@@ -117,10 +120,8 @@ class Passages:
         for ids, texts, *_ in self._tables.peek_columns(self._tables.passages):
             keys = self._keys_of(ids)
             firsts = _firsts(keys, seen)
-            if len(firsts) == len(keys):
-                yield keys, texts
-            elif firsts:
-                yield [keys[place] for place in firsts], [texts[place] for place in firsts]
+            if firsts:
+                yield _chosen(keys, firsts), _chosen(texts, firsts)
 
     def keys_by_name(self) -> dict[str, str]:
         """Keys by what edges may call their passages: the id, the key, the document of which it is the only chunk."""
@@ -160,11 +161,10 @@ class Passages:
         """Ids, texts and titles of passages without those of ids that were ``seen``."""
         ids = block[0]
         firsts = _firsts(ids, seen)
-        if len(firsts) == len(ids):
-            return block
-        for place in sorted({*range(len(ids))}.difference(firsts)):
-            self._tables.drop(self._tables.passages, (ids[place],), "a passage of this id comes before")
-        return [[column[place] for place in firsts] for column in block]
+        if len(firsts) < len(ids):
+            for place in sorted({*range(len(ids))}.difference(firsts)):
+                self._tables.drop(self._tables.passages, (ids[place],), "a passage of this id comes before")
+        return [_chosen(column, firsts) for column in block]
 
     def _account_title(self, doc_id: str, title: str, kept: bool) -> None:
         add, table = self._tables.losses.add, self._tables.passages
@@ -187,3 +187,8 @@ def _firsts(names: Sequence[str], seen: set[str]) -> Sequence[int]:
             seen.add(name)
             firsts.append(place)
     return firsts
+
+
+def _chosen(column: Sequence[T], rows: Sequence[int]) -> Sequence[T]:
+    """Some of the rows of a column, in order."""
+    return column if len(rows) == len(column) else [column[row] for row in rows]

@@ -142,8 +142,8 @@ class CanonicalTables:
         return self.peek_columns(table) if left_out is None else self._accounted_columns(table, left_out)
 
     def _left_out(self, table: str, columns: Collection[str]) -> list[tuple[int, str]] | None:
-        """The columns of a table, with their places, that a writer leaves out who keeps these; None where rows are not
-        to be accounted, for there are none, or they were taken."""
+        """The columns of a table, with their places, that a writer leaves out that keeps these; None where there is no
+        such table, or its rows were taken already."""
         if table not in self.sources or table in self._taken:
             return None
         self._taken.update((table, *TABLES[table].restates))

@@ -6,7 +6,7 @@ import os
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import msgspec
@@ -15,15 +15,15 @@ _LIST = b"\xdd"
 """What a list in MessagePack begins with, before the number of its items in four bytes."""
 _BEGINNING = len(_LIST) + 4
 _TOGETHER = 1 << 20
-"""Bytes of rows that are written, and read again, at once."""
+"""Bytes, or characters, of rows that are written, and read again, at once."""
 _LONGEST = 1 << 24
 """A table that has a row of more bytes is not kept: it would be in memory more than once."""
 _ENCODER = msgspec.msgpack.Encoder()
 _ROWS = msgspec.msgpack.Decoder(list[list[Any]])
 _FEW = 64
-"""Rows of a source that gives them one by one of which columns are made: they may be long."""
+"""Rows of a source that gives them one by one of which columns are made, where these are not long."""
 Columns = Sequence[Sequence[Any]]
-"""Rows, column by column; there is at least one."""
+"""Rows, at least one, column by column."""
 
 
 class ColumnSource:
@@ -79,17 +79,20 @@ def rows_of(row: Any, blocks: Iterator[Columns]) -> Iterator[Any]:
 def columns_of(rows: Iterator[Any]) -> Iterator[Columns]:
     """The same rows, some at a time, column by column; also those that were read before something fails."""
     block: list[Any] = []
+    size = 0
     try:
-        while True:
-            block.extend(islice(rows, _FEW))
-            if not block:
-                return
-            yield list(zip(*block, strict=True))
-            block = []
+        for row in rows:
+            block.append(row)
+            size += sum([len(value) for value in row if type(value) is str])
+            if len(block) == _FEW or size > _TOGETHER:
+                yield list(zip(*block, strict=True))
+                block, size = [], 0
     except Exception:
         if block:
             yield list(zip(*block, strict=True))
         raise
+    if block:
+        yield list(zip(*block, strict=True))
 
 
 class KeptRows:
