@@ -302,6 +302,30 @@ def test_rows_with_objects_are_written_together_as_one_by_one(
     )
 
 
+@given(
+    rows=st.lists(st.tuples(_CELL, _CELL, _CELL), max_size=6),
+    delimiter=st.sampled_from([",", "\t", ";", "|"]),
+    together=st.integers(1, 3),
+)
+@example(rows=[("", "", ""), ("a", '"', "\n"), ("a", "\r", ",")], delimiter=",", together=2)
+def test_columns_are_written_as_their_rows_are(
+    rows: list[tuple[str, str, str]], delimiter: str, together: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    for old in folder.glob("*.csv"):
+        old.unlink()
+    out = output(folder)
+    with out.csv("many.csv", ("a", "b", "c"), delimiter) as table:
+        table.write_columns(((), (), ()))
+        for first in range(0, len(rows), together):
+            table.write_columns(list(zip(*rows[first : first + together], strict=True)))
+
+    text = (folder / "many.csv").read_bytes().decode()
+    read = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    assert list(map(tuple, read)) == [("a", "b", "c"), *rows]
+    assert out.files["many.csv"].records == len(rows)
+
+
 def test_a_lone_empty_cell_is_no_blank_line(tmp_path: Path) -> None:
     out = output(tmp_path)
     with out.csv("a.csv", ("a",)) as table:

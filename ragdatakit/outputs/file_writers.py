@@ -196,33 +196,36 @@ class CsvWriter(FileWriter):
     def write_with_json(self, names: Sequence[str], kind: str, objects: Sequence[bytes]) -> None:
         """Rows of three cells: a name, a kind that all of them have, and an object of JSON that has members and is one
         line."""
-        every = "".join(names) + kind
-        if "\r" in every:
+        joined = "".join(names)
+        if "\r" in joined:
             for name, text in zip(names, objects, strict=True):
                 self.write((name, kind, text.decode()))
             return
-        if self._needs_quotes(every) is not None:
-            names, kind = [*map(self._cell, names)], self._cell(kind)
+        names = self._cells(names, joined)
         self._hand_on()
-        between = f"{self._delimiter}{kind}{self._delimiter}".encode()
+        between = f"{self._delimiter}{self._cell(kind)}{self._delimiter}".encode()
         rows = zip(names, objects, strict=True)
         self.put(b"".join([b'%b%b"%b"\n' % (name.encode(), between, text.replace(b'"', b'""')) for name, text in rows]))
         self.records += len(names)
 
-    def write_rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Many rows of texts."""
-        start = self._text.tell()
-        self._csv.writerows(rows)
-        self._text.seek(start)
-        if "\r" not in self._text.read():
-            self._rows += len(rows)
-            self.records += len(rows)
-            self.flush()
+    def write_columns(self, columns: Sequence[Sequence[str]]) -> None:
+        """Many rows of two texts or more, column by column."""
+        joined = ["".join(column) for column in columns]
+        if any("\r" in text for text in joined):
+            for row in zip(*columns, strict=True):
+                self.write(row)
             return
-        self._text.seek(start)
-        self._text.truncate()
-        for row in rows:
-            self.write(row)
+        self._hand_on()
+        cells = [self._cells(column, text) for column, text in zip(columns, joined, strict=True)]
+        self.put("\n".join([*map(self._delimiter.join, zip(*cells, strict=True)), ""]).encode())
+        self.records += len(columns[0])
+
+    def _cells(self, column: Sequence[str], joined: str) -> Sequence[str]:
+        """The cells of a column, in which some may be there often."""
+        if self._needs_quotes(joined) is None:
+            return column
+        cells = {text: self._cell(text) for text in {*column}}
+        return [cells[text] for text in column]
 
     def _row(self, row: Sequence[object]) -> None:
         writer = self._csv

@@ -13,7 +13,7 @@ from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT,
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.files.reading.kept_rows import Columns
+from ragdatakit.files.reading.kept_rows import Columns, firsts_of
 from ragdatakit.outputs.file_writers import CsvWriter, encoded
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import MENTION, Edge, Node
@@ -259,18 +259,20 @@ class Graph:
 
     def _write_nodes(self, file: CsvWriter) -> None:
         losses, note = self._tables.losses, self._note("nodes")
-        written = set()
-        for node in self._tables.take("nodes", "name", "type", "attributes"):
-            if node.name in written:
-                self._tables.drop("nodes", node, "a node of this name comes before")
-                continue
-            written.add(node.name)
-            self._account_type(node)
-            if node.name in self._clashing:
-                self._clashing[node.name] = node.attributes
-            else:
-                cell = cell_of_json(node.attributes, note)
-                file.write((self.names(node.name), self._type(node.name), cell))
+        written = set[str]()
+        for columns in self._tables.take_columns("nodes", "name", "type", "attributes"):
+            (names, kinds, attributes), repeated = firsts_of(columns, written)
+            for name in repeated:
+                self._tables.drop("nodes", (name,), "a node of this name comes before")
+            types = list(map(self._type, names))
+            if self._clashing or types != list(kinds):
+                for node in map(Node, names, kinds, attributes):
+                    self._account_type(node)
+                    if node.name in self._clashing:
+                        self._clashing[node.name] = node.attributes
+                kept = [row for row, name in enumerate(names) if name not in self._clashing]
+                names, types, attributes = ([column[row] for row in kept] for column in (names, types, attributes))
+            file.write_columns((self.names.each(names), types, [cell_of_json(text, note) for text in attributes]))
         if self.adds_passages:
             for keys, texts in self._passages.texts():
                 file.write_with_json(self.names.each(keys), DOCUMENT, self._document_cells(keys, texts, note))
@@ -334,8 +336,7 @@ class Graph:
         for columns in self._edges(self._tables.take_columns("edges", *Edge._fields), self._drop_repeated):
             sources, named, targets, attributes, confidences, provenances = columns
             cells = cells_of_edges(attributes, confidences, provenances, note, lost)
-            columns = names.each(sources), relations.each(named), names.each(targets), cells
-            file.write_rows(list(zip(*columns, strict=True)))
+            file.write_columns((names.each(sources), relations.each(named), names.each(targets), cells))
         for name, document in self._pairs:
             reason = f"{MENTION}, from an entity to a document"
             self._tables.losses.add("derived", "edges", None, reason, f"{name}: {document}")

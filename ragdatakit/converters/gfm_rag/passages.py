@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeVar
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.files.reading.kept_rows import Columns
+from ragdatakit.files.reading.kept_rows import firsts_of
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.errors import RagdataError
-
-T = TypeVar("T")
 
 _TITLED_SOURCES = ("hipporag",)
 _ADDITION = " (document)"
@@ -118,10 +115,9 @@ class Passages:
         """Keys and texts of all passages, many at a time; of one key, the first."""
         seen = set[str]()
         for ids, texts, *_ in self._tables.peek_columns(self._tables.passages):
-            keys = self._keys_of(ids)
-            firsts = _firsts(keys, seen)
-            if firsts:
-                yield _chosen(keys, firsts), _chosen(texts, firsts)
+            (keys, those), _ = firsts_of((self._keys_of(ids), texts), seen)
+            if keys:
+                yield keys, those
 
     def keys_by_name(self) -> dict[str, str]:
         """Keys by what edges may call their passages: the id, the key, the document of which it is the only chunk."""
@@ -143,7 +139,9 @@ class Passages:
         seen = set[str]()
         with out.object("raw/documents.json") as file:
             for block in self._tables.take_passage_texts():
-                ids, texts, titles = self._without_repeated(block, seen)
+                (ids, texts, titles), repeated = firsts_of(block, seen)
+                for doc_id in repeated:
+                    self._tables.drop(self._tables.passages, (doc_id,), "a passage of this id comes before")
                 if not ids:
                     continue
                 keys = self._keys_of(ids)
@@ -157,15 +155,6 @@ class Passages:
                         out.renamed("passage", name, doc_id)
                 file.write_texts(called, texts)
 
-    def _without_repeated(self, block: Columns, seen: set[str]) -> Columns:
-        """Ids, texts and titles of passages without those of ids that were ``seen``."""
-        ids = block[0]
-        firsts = _firsts(ids, seen)
-        if len(firsts) < len(ids):
-            for place in sorted({*range(len(ids))}.difference(firsts)):
-                self._tables.drop(self._tables.passages, (ids[place],), "a passage of this id comes before")
-        return [_chosen(column, firsts) for column in block]
-
     def _account_title(self, doc_id: str, title: str, kept: bool) -> None:
         add, table = self._tables.losses.add, self._tables.passages
         if self._by_title:
@@ -174,21 +163,3 @@ class Passages:
         elif not kept:
             why = "documents are known by their ids; --option key=title takes the titles instead"
             add("lost", table, "title", why, f"{doc_id}: {title}")
-
-
-def _firsts(names: Sequence[str], seen: set[str]) -> Sequence[int]:
-    """The places of names that were not ``seen``, of equal ones the first; all were seen then."""
-    if seen.isdisjoint(names) and len({*names}) == len(names):  # as of most
-        seen.update(names)
-        return range(len(names))
-    firsts = []
-    for place, name in enumerate(names):
-        if name not in seen:
-            seen.add(name)
-            firsts.append(place)
-    return firsts
-
-
-def _chosen(column: Sequence[T], rows: Sequence[int]) -> Sequence[T]:
-    """Some of the rows of a column, in order."""
-    return column if len(rows) == len(column) else [column[row] for row in rows]

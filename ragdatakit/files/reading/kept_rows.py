@@ -95,6 +95,23 @@ def columns_of(rows: Iterator[Any]) -> Iterator[Columns]:
         yield list(zip(*block, strict=True))
 
 
+def firsts_of(columns: Columns, seen: set[Any]) -> tuple[Columns, Sequence[Any]]:
+    """The rows of which the first column was not ``seen``, of equal ones the first; and what the others have in it. All
+    of it was seen then."""
+    keys = columns[0]
+    if seen.isdisjoint(keys) and len({*keys}) == len(keys):  # as of most
+        seen.update(keys)
+        return columns, ()
+    firsts, repeated = list[int](), list[Any]()
+    for row, key in enumerate(keys):
+        if key in seen:
+            repeated.append(key)
+        else:
+            seen.add(key)
+            firsts.append(row)
+    return [[column[row] for row in firsts] for column in columns], repeated
+
+
 class KeptRows:
     """The rows of ``source``, which are of type ``row`` and have texts and numbers only.
 
