@@ -318,10 +318,7 @@ class CompiledFinder:
             for code in range(first, first + self._AT_ONCE):
                 kind = self._kind(chr(code))
                 self._kinds[code] = self._ODD if kind is None else kind * self._PART
-        ends = np.cumsum(np.maximum(counts, 0)).tolist()
-        places = found[: ends[-1] if ends else 0].tolist()
-        for start, end, count in zip([0, *ends], ends, counts.tolist(), strict=False):
-            yield places[start:end] if count >= 0 else None
+        return _of_each(found, counts)
 
 
 def listed_words(
@@ -345,9 +342,16 @@ def listed_words(
         if reached.value == len(texts):
             break
         learn(unknown.value)
+    each = zip(_of_each(numbers, counts), totals.tolist(), strict=True)
+    return ((own, total) if own is not None else None for own, total in each)
+
+
+def _of_each(numbers: npt.NDArray[np.uint32], counts: Numbers) -> Iterator[list[int] | None]:
+    """The numbers that each text has, one after the other; None where Python has to find them (a count of -1)."""
     ends = np.cumsum(np.maximum(counts, 0)).tolist()
-    each = zip([0, *ends], ends, counts.tolist(), totals.tolist(), strict=False)
-    return ((numbers[start:end].tolist(), total) if count >= 0 else None for start, end, count, total in each)
+    every = numbers[: ends[-1] if ends else 0].tolist()
+    each = zip([0, *ends], ends, counts.tolist(), strict=False)
+    return (every[start:end] if count >= 0 else None for start, end, count in each)
 
 
 def joined(texts: Sequence[bytes | memoryview]) -> tuple[bytes, npt.NDArray[np.int32]]:
