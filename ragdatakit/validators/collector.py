@@ -503,7 +503,8 @@ class Collector:
         if its.state.rule.per_file:
             self._delayed[problem.rule, its.file.display] = (problem, its.file, place)
         else:
-            self._reserve(its)
+            if not its.unlimited:
+                self._reserve(its)
             self._make(its, problem, place)
 
     def reserve(self, name: str, file: DataFile) -> None:

@@ -75,6 +75,7 @@ class DatasetRun:
         )
         self.rows = RowMap()
         self._fixer = options.repairer or options.fixer
+        self._fixed: dict[str, bool] = {}
         self.pending = PendingFindings(self.collector, self.rows, self.all_are_wanted)
         self._runs: dict[DataFile, FileRun] = {}
         self._containers: dict[DataFile, str] = {}
@@ -334,7 +335,8 @@ class DatasetRun:
 
     def form(self, file: DataFile) -> RecordForm:
         """What the text of one record of a file is."""
-        return self._runs[file].form if file in self._runs else JSON
+        run = self._runs.get(file)
+        return JSON if run is None else run.form
 
     def _locate(self, file: DataFile, records: Iterable[int]) -> Iterable[Located]:
         """Records of a file (0-based numbers), found by reading it once more."""
@@ -433,13 +435,15 @@ class DatasetRun:
         """Note what repairs a problem."""
         if self._fixer is None or not file.kind:
             return
-        rule = self.collector.state(problem.rule).rule
-        if not (rule.fix or problem.nearly) and not self._fixer.wants(rule.name, reported=True):
+        if problem.rule not in self._fixed:
+            rule = self.collector.state(problem.rule).rule
+            self._fixed[rule.name] = bool(rule.fix) or self._fixer.wants(rule.name, reported=True)
+        if not (self._fixed[problem.rule] or problem.nearly):
             return
         if is_parquet(file.path):  # whose lines are nowhere to be edited
             return
         container, form = self.container(file), self.form(file)
-        may_fix = self.collector.may_fix(rule.name, file)
+        rule, may_fix = self.collector.state(problem.rule).rule, self.collector.may_fix(problem.rule, file)
         declared = self.kind(file)
         there = self.container(other_file) if other_file is not None else ""
         places = located, other, other_file, may_fix, there
@@ -472,7 +476,8 @@ class DatasetRun:
     def emit_record(self, file: DataFile, problem: Problem, located: Located, record: Any = None) -> None:
         """A problem of one record, or of another piece of a file. ``record`` is what it decodes to, if that is at
         hand."""
-        if file in self._runs and self._runs[file].source.faults and self._ends_damaged(file, problem, located):
+        run = self._runs.get(file)
+        if run is not None and run.source.faults and _ends_damaged(run.source, problem, located):
             return
         collector = self.collector
         its = collector.rule_in(problem.rule, file)
@@ -502,12 +507,6 @@ class DatasetRun:
             if word_end(file, self.kind(file), problem, located, problem.rule in self._syntax_rules):
                 self._cut.add(file)
         collector.keep(its, problem, place)
-
-    def _ends_damaged(self, file: DataFile, problem: Problem, located: Located) -> bool:
-        """Whether a record is not whole as packed data that is damaged ends in it, which is reported."""
-        source = self._runs[file].source
-        end = located.byte_offset + len(located.raw)
-        return bool(problem.facts.get("reason")) and source.is_broken and end >= source.bytes_read
 
     @cached_property
     def _syntax_rules(self) -> set[str]:
@@ -556,6 +555,12 @@ def summaries(dataset: Dataset, by_split: Mapping[tuple[str | None, Severity], i
 
 def _below(dataset: Dataset, file: DataFile) -> str:
     return file.name if dataset.layout not in ("file", "config") else file.display
+
+
+def _ends_damaged(source: Source, problem: Problem, located: Located) -> bool:
+    """Whether a record is not whole as packed data that is damaged ends in it, which is reported."""
+    end = located.byte_offset + len(located.raw)
+    return bool(problem.facts.get("reason")) and source.is_broken and end >= source.bytes_read
 
 
 def _is_nameless(files: list[DataFile], kind: str, group: Group) -> bool:

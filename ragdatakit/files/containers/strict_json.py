@@ -261,7 +261,7 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
     except (ValueError, IndexError, RecursionError):
         span = _walk(text, want)
     if len(text) < _LONG:
-        _last_located[:] = [(text, pointer, span)]
+        _last_located[0] = text, pointer, span
     return span
 
 
@@ -281,7 +281,7 @@ _SCAN: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # as th
 
 def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
     """Down the path, with Python's own scanner to pass over what is next to it; raises where that stops."""
-    begin = solid(text, 0)
+    begin = 0 if text[0] == "{" else solid(text, 0)  # as in most
     end = None
     for name in want:
         if text[begin] not in "{[":
@@ -332,9 +332,10 @@ def _kept_parts(text: str, begin: int) -> Mapping[str, tuple[int, int]] | None:
 def end_of(text: str, begin: int) -> int:
     """Where the value that begins there ends; raises `ValueError` where there is none."""
     try:
-        return int(_SCAN(text, begin)[1])
+        end: int = _SCAN(text, begin)[1]
     except StopIteration:
         raise ValueError from None
+    return end
 
 
 def solid(text: str, at: int) -> int:
@@ -350,11 +351,13 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
     found = None
     is_plain, quoted = name.isidentifier(), f'"{name}"'
     at = text.find(quoted, begin) if is_plain else -1
-    is_within = at > 0 and text[at - 1] != "\\" and text.find("{", begin + 1, at) < 0 and text.find("}", begin, at) < 0
+    before = text[begin + 1 : at]
+    is_within = at > 0 and not ("{" in before or "}" in before or before.endswith("\\"))
     if is_within and (only := _NAME.match(text, at)):
         start = only.end()
         end = end_of(text, start)
-        if not _may_follow(text, end, quoted):
+        behind = text[end:]
+        if not (quoted in behind or "\\u" in behind):
             return start, end
     for key, span in members(text, begin):
         if key == name:

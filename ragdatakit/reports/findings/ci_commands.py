@@ -29,7 +29,7 @@ def broken_up(data: bytes, form: Form = "text") -> tuple[bytes, int]:
     """The data without commands, and how many there were. It begins a line, and no command continues in what
     follows."""
     if form == "json":
-        return _ANYWHERE.subn(rb"\\u0023", data) if b"##" in data else (data, 0)
+        return _ANYWHERE.subn(rb"\\u0023", data) if b"#" in data and b"##" in data else (data, 0)
     if form == "html":
         return _in_page(data)
     if b"#" in data:

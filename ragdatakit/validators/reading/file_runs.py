@@ -360,7 +360,7 @@ class LinesRun(FileRun):
     def _unread_in(self, checked: CheckedBlock) -> int:
         """How many records of a block could not be read, so that it is not known what they name."""
         syntax = self.declared.record.rules.get("syntax", "")
-        return checked.excess[syntax] + sum(any(p.rule == syntax for p in some) for _, some, _ in checked.faulty)
+        return checked.excess[syntax] + sum([syntax in [p.rule for p in some] for _, some, _ in checked.faulty])
 
     def _take_keys(self, checked: CheckedBlock) -> None:
         if self.run_.big:
