@@ -554,3 +554,19 @@ def test_an_output_that_is_not_valid_is_a_fault_of_ragdata() -> None:
     *_, last = conversion_lines(ConversionResult("out", invalid=report))
 
     assert last == "This is a fault of ragdata: please report it, with the findings above"
+
+
+def test_more_memory_is_asked_for_where_a_written_record_is_too_long(tmp_path: Path) -> None:
+    source = tmp_path / "quotes"
+    source.mkdir()
+    text = '"' * 1_900_000  # two bytes each in JSON, three in CSV
+    (source / "chunks.jsonl").write_text(json.dumps({"id": "a", "text": text, "source": "s"}) + "\n")
+    (source / "triplets.jsonl").write_text('{"subject": "x", "relation": "r", "object": "y"}\n')
+    words = ("convert", "--from", "datamind", "--to", "gfm-rag", source, tmp_path / "out")
+
+    stopped, done = run(*words, "--memory-limit", "16MiB"), run(*words, "--memory-limit", "64MiB")
+
+    assert stopped.code == 1
+    assert "RD111" in stopped.out
+    assert "raise --memory-limit" in stopped.out.splitlines()[-1]
+    assert done.code == 0, done.out

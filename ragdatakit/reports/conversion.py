@@ -109,7 +109,10 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         return
     if result.invalid is not None:
         yield paint("error", "Nothing was written: the output would not be valid.")
-        yield "This is a fault of ragdata: please report it, with the findings above"
+        if result.invalid.by_rule.get("RD111", 0) == result.invalid.counts["error"]:
+            yield "A record of it would be too long to be checked with this much memory: raise --memory-limit"
+        else:
+            yield "This is a fault of ragdata: please report it, with the findings above"
         return
     if result.strict:
         yield paint("error", "Nothing was written: something would be lost, and --strict was given.")

@@ -243,10 +243,10 @@ class ConversionResult(Tabular):
 
     ``written`` says whether the target was put in place, ``sidecar`` whether what is lost was to be kept next to it.
     ``refused``: the errors of the source, which ``source_report`` has, stopped the conversion. ``invalid`` is the
-    report on the output where it would not be valid (a fault of ragdata), ``warnings`` how many warnings a valid output
-    has, ``incomplete`` what the framework's loader would miss in one that is part of a dataset. ``strict`` is set where
-    something would be lost and nothing was to be. ``estimates``, one for each dataset, are all there is of a dry run
-    for which a model would have to be asked.
+    report on the output where it would not be valid (a fault of ragdata, or too little memory to check it),
+    ``warnings`` how many warnings a valid output has, ``incomplete`` what the framework's loader would miss in one that
+    is part of a dataset. ``strict`` is set where something would be lost and nothing was to be. ``estimates``, one for
+    each dataset, are all there is of a dry run for which a model would have to be asked.
     """
 
     target: str
