@@ -186,6 +186,14 @@ def test_what_cannot_be_done_is_reported(words: tuple[str, ...], message: str) -
     assert "Traceback" not in shown.err
 
 
+@pytest.mark.parametrize("path", [str(GOOD), "https://example.org/a.jsonl"])
+def test_one_path_is_asked_at_a_time(path: str) -> None:
+    shown = run("query", path, "hf://datasets/a/b")
+
+    assert shown.code == 2
+    assert "ask one path at a time: hf://datasets/a/b is no SQL" in shown.err
+
+
 @pytest.mark.parametrize(
     ("name", "quoted"), [("harbour", "harbour"), ("my $HOME", "'my $HOME'"), ("hf://datasets/a/b", "hf://datasets/a/b")]
 )

@@ -99,7 +99,10 @@ def _check(words: dict[str, Any]) -> str | None:
         return None
     if words["sql"] is None:
         raise click.UsageError('what to ask? Give SQL ("select …"), - for standard input, or --tables')
-    if is_url(words["sql"]) or (os.path.lexists(words["sql"]) and not os.path.lexists(words["path"])):
+    path_is_there = is_url(words["path"]) or os.path.lexists(words["path"])
+    if is_url(words["sql"]) and path_is_there:
+        raise click.UsageError(f"ask one path at a time: {words['sql']} is no SQL")
+    if is_url(words["sql"]) or (os.path.lexists(words["sql"]) and not path_is_there):
         raise click.UsageError(f'the path comes first: ragdata query {shlex.quote(words["sql"])} "select …"')
     if words["output_format"] == "parquet" and out is None and sys.stdout.isatty():
         raise click.UsageError("--output-format parquet is not for a terminal; give --output-file FILE")
