@@ -398,6 +398,22 @@ def test_the_other_line_end_is_where_a_cell_with_line_breaks_ends(
     assert place() == (7, len(text) + len('q1\td1\t"1\r\n'))
 
 
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("readable", [0, 1])
+def test_nothing_is_missing_from_a_file_without_a_record_that_can_be_read(
+    readable: int, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where there are more such records than findings are kept."""
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 3 << 20)
+    sound, broken = '{"_id": "d0", "title": "", "text": "tide"}\n', '{"_id": d1, "title": "", "text": "tide"}\n'
+    (tmp_path / "corpus.jsonl").write_text(sound * readable + broken * 30)
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "when"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text(f"{HEADER}q1\td1\t1\n")
+
+    assert len(validate(tmp_path, select="BE203").findings) == readable
+
+
 CELLS = st.text(st.sampled_from(list('ab" \t,')), min_size=1, max_size=12)
 
 
