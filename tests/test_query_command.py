@@ -186,12 +186,15 @@ def test_what_cannot_be_done_is_reported(words: tuple[str, ...], message: str) -
     assert "Traceback" not in shown.err
 
 
-@pytest.mark.parametrize("path", [str(GOOD), "https://example.org/a.jsonl"])
-def test_one_path_is_asked_at_a_time(path: str) -> None:
-    shown = run("query", path, "hf://datasets/a/b")
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [(GOOD, "hf://datasets/a/b"), ("https://example.org/a.jsonl", "hf://datasets/a/b"), ("s3://a", GOOD)],
+)
+def test_one_path_is_asked_at_a_time(path: object, other: object) -> None:
+    shown = run("query", path, other)
 
     assert shown.code == 2
-    assert "ask one path at a time: hf://datasets/a/b is no SQL" in shown.err
+    assert f"ask one path at a time: {other} is no SQL" in shown.err
 
 
 @pytest.mark.parametrize(

@@ -99,11 +99,12 @@ def _check(words: dict[str, Any]) -> str | None:
         return None
     if words["sql"] is None:
         raise click.UsageError('what to ask? Give SQL ("select …"), - for standard input, or --tables')
-    path_is_there = is_url(words["path"]) or os.path.lexists(words["path"])
-    if is_url(words["sql"]) and path_is_there:
-        raise click.UsageError(f"ask one path at a time: {words['sql']} is no SQL")
-    if is_url(words["sql"]) or (os.path.lexists(words["sql"]) and not path_is_there):
-        raise click.UsageError(f'the path comes first: ragdata query {shlex.quote(words["sql"])} "select …"')
+    path, sql = words["path"], words["sql"]
+    is_path = is_url(sql) or os.path.lexists(sql)
+    if is_path and (is_url(path) or (is_url(sql) and os.path.lexists(path))):
+        raise click.UsageError(f"ask one path at a time: {sql} is no SQL")
+    if is_path and not os.path.lexists(path):
+        raise click.UsageError(f'the path comes first: ragdata query {shlex.quote(sql)} "select …"')
     if words["output_format"] == "parquet" and out is None and sys.stdout.isatty():
         raise click.UsageError("--output-format parquet is not for a terminal; give --output-file FILE")
     if words["limit"] is None:

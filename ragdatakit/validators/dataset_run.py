@@ -75,7 +75,7 @@ class DatasetRun:
         )
         self.rows = RowMap()
         self._fixer = options.repairer or options.fixer
-        self._fixed: dict[str, bool] = {}
+        self._may_repair: dict[str, bool] = {}  # by rule, which is asked of each of its findings
         self.pending = PendingFindings(self.collector, self.rows, self.all_are_wanted)
         self._runs: dict[DataFile, FileRun] = {}
         self._containers: dict[DataFile, str] = {}
@@ -435,15 +435,16 @@ class DatasetRun:
         """Note what repairs a problem."""
         if self._fixer is None or not file.kind:
             return
-        if problem.rule not in self._fixed:
-            rule = self.collector.state(problem.rule).rule
-            self._fixed[rule.name] = bool(rule.fix) or self._fixer.wants(rule.name, reported=True)
-        if not (self._fixed[problem.rule] or problem.nearly):
+        name = problem.rule
+        if name not in self._may_repair:
+            has_fix = bool(self.collector.state(name).rule.fix)
+            self._may_repair[name] = has_fix or self._fixer.wants(name, reported=True)
+        if not (self._may_repair[name] or problem.nearly):
             return
         if is_parquet(file.path):  # whose lines are nowhere to be edited
             return
         container, form = self.container(file), self.form(file)
-        rule, may_fix = self.collector.state(problem.rule).rule, self.collector.may_fix(problem.rule, file)
+        rule, may_fix = self.collector.state(name).rule, self.collector.may_fix(name, file)
         declared = self.kind(file)
         there = self.container(other_file) if other_file is not None else ""
         places = located, other, other_file, may_fix, there

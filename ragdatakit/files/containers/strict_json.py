@@ -281,7 +281,7 @@ _SCAN: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # as th
 
 def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
     """Down the path, with Python's own scanner to pass over what is next to it; raises where that stops."""
-    begin = 0 if text[0] == "{" else solid(text, 0)  # as in most
+    begin = solid(text, 0)
     end = None
     for name in want:
         if text[begin] not in "{[":
@@ -356,8 +356,7 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
     if is_within and (only := _NAME.match(text, at)):
         start = only.end()
         end = end_of(text, start)
-        behind = text[end:]
-        if not (quoted in behind or "\\u" in behind):
+        if not _may_follow(text, end, quoted):
             return start, end
     for key, span in members(text, begin):
         if key == name:
@@ -369,7 +368,8 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
 
 def _may_follow(text: str, at: int, quoted: str) -> bool:
     """Whether a name may come from a place on, as it is or with escapes."""
-    return text.find(quoted, at) >= 0 or text.find("\\u", at) >= 0
+    behind = text[at:]
+    return quoted in behind or "\\u" in behind
 
 
 def members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:

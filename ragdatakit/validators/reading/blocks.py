@@ -252,10 +252,8 @@ class ScannedChecker(BlockChecker):
                     block.faulty.append((Located(NO_RECORD, line, start, raw), few, None))
                 continue
             value, problems = self._checker.examine(raw, row in scanned.alike, scanned.alike.get(row))
-            if problems and self._most:
-                problems = few_of_each(problems, block.kept, block.excess, self._most)
-            if problems:
-                block.faulty.append((quick_located(row, line, start, raw, NO_INDENT, False), problems, value))
+            if problems and (few := few_of_each(problems, block.kept, block.excess, self._most)):
+                block.faulty.append((quick_located(row, line, start, raw, NO_INDENT, False), few, value))
             if why == REFUSED or self._keeps:
                 values.append((why, row, value))
         return values
